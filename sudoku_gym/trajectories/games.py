@@ -87,7 +87,8 @@ class PlayedPart:
             raise ValueError("seeds, lengths and actions must be rows of integers")
         if len(self.seeds) != len(self.lengths) or not len(self.seeds):
             raise ValueError(f"{len(self.seeds)} seeds, but {len(self.lengths)} lengths")
-        if self.lengths.min() < 1 or self.lengths.sum(dtype=np.int64) != len(self.actions):
+        fit = 1 <= self.lengths.min() <= self.lengths.max() <= len(self.actions)  # or sums wrap
+        if not fit or self.lengths.sum(dtype=np.int64) != len(self.actions):
             raise ValueError(f"lengths do not add up to the {len(self.actions)} actions")
 
 

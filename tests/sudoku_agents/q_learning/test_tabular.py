@@ -231,6 +231,7 @@ def test_an_interrupted_run_continues_to_the_bit(tmp_path):
         (lambda state: state.arrays.update(blank_rank=np.zeros(3)), "blank_rank must be int64"),
         (lambda state: state.arrays["blank_rank"].fill(17), "other numbers than 0 to 16"),
         (lambda state: state.arrays["solutions"].fill(0), "other digits than 1 to 4"),
+        (lambda state: state.arrays["solutions"][1].fill(1), "breaks the rules"),
     ],
 )
 def test_damaged_states(tmp_path, damage, message):

@@ -185,8 +185,9 @@ def test_a_damaged_part_is_named(folder):
     (folder / "games" / "000001.npz").write_bytes(b"PK")
     with pytest.raises(ValueError, match=r"000001\.npz: no readable npz file"):
         record(SHORT, 9, folder)
-    with pytest.raises(ValueError, match="do not add up"):
-        PlayedPart(np.arange(2), np.array([1, 2], np.int32), np.zeros(4, np.int32))
+    for lengths in ([1, 2], [2**63 - 1, 2**63 - 1, 6]):  # the sum of the others wraps to 4
+        with pytest.raises(ValueError, match="do not add up"):
+            PlayedPart(np.arange(len(lengths)), np.array(lengths, np.int64), np.zeros(4, np.int32))
 
 
 def test_a_part_of_other_games_is_named(folder):

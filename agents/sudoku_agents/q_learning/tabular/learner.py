@@ -90,8 +90,8 @@ class QLearningLearner(Learner):
     def restore(self, state: LearnerState) -> None:
         """Restore the state of a learner with the same configuration."""
         self.table.restore(state.weights)
-        size = self._source.geometry.size
-        self.puzzles = FixedPuzzles.from_arrays(state.arrays, self.config.puzzles, size)
+        geometry = self._source.geometry
+        self.puzzles = FixedPuzzles.from_arrays(state.arrays, self.config.puzzles, geometry)
 
     def _known(self, blanks: int, rng: np.random.Generator) -> float:
         count = len(self.puzzles.solutions)
