@@ -8,10 +8,13 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from itertools import count, takewhile
 from threading import RLock
+from typing import TypeAlias
 
 _BETWEEN_NOTES = 0.25  # s
 _GONE_AFTER = 2.0  # s in which who waits has not asked again
 _KEPT_FOR = 30.0  # s of another one's move, in which a free policy is kept for who needs both
+
+_Resource: TypeAlias = tuple[str, str]  # its kind, `visitor` or `policy`, and its name
 
 
 @dataclass
@@ -19,11 +22,12 @@ class Task:
     """Work that waits for a thread, or runs in one.
 
     Attributes:
+        resources: what no other task has while it has a thread: a visitor, and policies.
         seconds: how long it has been running; 0 while it waits.
     """
 
     place: tuple[int, int]  # its round, and its number in the order of asking
-    turns: frozenset[tuple[str, str]] = frozenset()
+    resources: frozenset[_Resource] = frozenset()
     future: Future[None] = field(default_factory=Future)
     began: float | None = None
     ended: float | None = None
@@ -57,8 +61,8 @@ class Workers:
         self._round = 0  # of the latest turn
         self._next_rounds: dict[str, int] = {}  # of visitors who are ahead of it
         self._waiting: dict[tuple[int, int], Task] = {}
-        self._served: dict[tuple[str, str], float] = {}  # who has a thread, or is next; since when
-        self._asking: dict[tuple[int, int], tuple[Set[tuple[str, str]], float]] = {}  # and when
+        self._held: dict[_Resource, float] = {}  # by who has a thread, or is next; since when
+        self._asking: dict[tuple[int, int], tuple[Set[_Resource], float]] = {}  # and when
         self._lock = RLock()  # a game that is collected as garbage ends where it may be held
 
     def run(
@@ -79,12 +83,12 @@ class Workers:
             TimeoutError: if it takes longer.
             Exception: what `work` raises.
         """
-        turns = {("policy", name) for name in policies}
+        resources = {("policy", name) for name in policies}
         if visitor:
-            turns.add(("visitor", visitor))
-        task = Task(self._place(visitor), frozenset(turns))
+            resources.add(("visitor", visitor))
+        task = Task(self._place(visitor), frozenset(resources))
         try:
-            while taken := self._admit(task.place, turns):
+            while taken := self._admit(task.place, resources):
                 if not is_wanted():
                     return
                 yield f"Waiting for the end of another move of {taken}."
@@ -107,7 +111,7 @@ class Workers:
                 yield self._note(task, longest)
         finally:
             if task.future.cancel():  # it never began
-                self._end(turns)
+                self._release(resources)
             self._waiting.pop(task.place, None)
 
     def _place(self, visitor: str) -> tuple[int, int]:
@@ -115,30 +119,30 @@ class Workers:
         with self._lock:
             ahead = {name: each for name, each in self._next_rounds.items() if each > self._round}
             self._next_rounds = ahead
-            waiting = sum(("visitor", visitor) in turns for turns, _ in self._asking.values())
+            waiting = sum(("visitor", visitor) in needed for needed, _ in self._asking.values())
             return ahead.get(visitor, self._round) + waiting, next(self._numbers)
 
-    def _admit(self, place: tuple[int, int], turns: Set[tuple[str, str]]) -> str:
+    def _admit(self, place: tuple[int, int], resources: Set[_Resource]) -> str:
         """Let a visitor and policies have a thread, or say which of them has one, or is next."""
         with self._lock:
-            now, taken = time.monotonic(), set(turns & self._served.keys())
+            now, taken = time.monotonic(), set(resources & self._held.keys())
             for before, (others, asked) in list(self._asking.items()):
-                busy = (others - turns) & self._served.keys()
+                busy = (others - resources) & self._held.keys()
                 # Who needs two policies would wait for ever if neither was kept for them.
                 is_next = all(
-                    kind == "policy" and now - self._served[kind, name] < _KEPT_FOR
+                    kind == "policy" and now - self._held[kind, name] < _KEPT_FOR
                     for kind, name in busy
                 )
                 if before < place and now - asked < _GONE_AFTER and is_next:
-                    taken |= turns & others
+                    taken |= resources & others
             if not taken:
-                self._served |= dict.fromkeys(turns, now)
+                self._held |= dict.fromkeys(resources, now)
                 self._round = max(self._round, place[0])
-                for kind, name in turns:
+                for kind, name in resources:
                     if kind == "visitor":
                         self._next_rounds[name] = max(self._next_rounds.get(name, 0), place[0] + 1)
                 return ""
-            self._asking[place] = turns, now
+            self._asking[place] = resources, now
         kind, name = sorted(taken)[-1]
         return "yours" if kind == "visitor" else name
 
@@ -149,12 +153,12 @@ class Workers:
             work()
         finally:
             task.ended = time.monotonic()
-            self._end(task.turns)
+            self._release(task.resources)
 
-    def _end(self, turns: Set[tuple[str, str]]) -> None:
+    def _release(self, resources: Set[_Resource]) -> None:
         with self._lock:
-            for turn in turns:
-                self._served.pop(turn, None)
+            for each in resources:
+                self._held.pop(each, None)
 
     def _note(self, task: Task, longest: float | None) -> str:
         if task.began is None:
