@@ -113,7 +113,7 @@ def send_checkpoint(folder: Path, repository: str, card: str, *, private: bool =
 
     Raises:
         ValueError: if the name has another form, the model card is a link, the token would be that
-            of the working folder, or the Hub refuses or can't be reached.
+            of the working folder, or the Hub refuses, ignores a file or can't be reached.
         OSError: if a file can't be read.
         ModuleNotFoundError: if huggingface_hub is not installed.
     """
@@ -144,6 +144,12 @@ def send_checkpoint(folder: Path, repository: str, card: str, *, private: bool =
             hub.create_repo(repository, private=private, exist_ok=True)
             sent = hub.upload_folder(
                 repo_id=repository, folder_path=staged, commit_message="A checkpoint of sudoku-gym"
+            )
+            there = {*hub.list_repo_files(repository, revision=sent.oid)}
+        if ignored := {*_PLAYED, _SUMS} - there:
+            raise ValueError(
+                f"{repository}: the Hub has ignored {', '.join(sorted(ignored))}: see that the "
+                "repository's .gitignore names none of them"
             )
     return f"{HUB_PREFIX}{repository}@{sent.oid}"
 

@@ -71,6 +71,7 @@ class Client(huggingface_hub.HfApi):
     """What sends: into the folder of a server."""
 
     root = Path()
+    ignored = ""  # a file that the repository's .gitignore names
 
     def create_repo(self, repository, *, private, exist_ok):
         assert self.library_name == "sudoku-gym"
@@ -78,8 +79,15 @@ class Client(huggingface_hub.HfApi):
             raise huggingface_hub.errors.LocalTokenNotFoundError("Token is required")
 
     def upload_folder(self, *, repo_id, folder_path, commit_message):
-        shutil.copytree(folder_path, self.root / repo_id, dirs_exist_ok=True)
+        there = self.root / repo_id
+        shutil.copytree(
+            folder_path, there, dirs_exist_ok=True, ignore=shutil.ignore_patterns(self.ignored)
+        )
         return SimpleNamespace(oid=COMMIT)
+
+    def list_repo_files(self, repository, *, revision):
+        assert revision == COMMIT
+        return [file.name for file in (self.root / repository).iterdir()]
 
 
 COMMIT = "c0ffee" + "0" * 34
@@ -135,6 +143,12 @@ def test_the_command_sends_the_latest_checkpoint_of_a_run(hub, tmp_path, capsys)
     assert capsys.readouterr().out == f"load_policy('hf:me/mine@{COMMIT}')\n"
     assert sorted(file.name for file in (hub / "me/mine").iterdir()) == FILES
     assert "sudoku-gym evaluate hf:me/mine" in (hub / "me/mine/README.md").read_text()
+
+
+def test_a_file_that_the_hub_ignores_is_told(hub, monkeypatch):
+    monkeypatch.setattr(Client, "ignored", "weights.safetensors")
+    with pytest.raises(ValueError, match=r"me/net: the Hub has ignored weights\.safetensors"):
+        send()
 
 
 def test_downloads_of_the_working_folder_are_not_used(hub, monkeypatch):
