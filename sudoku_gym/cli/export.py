@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +23,7 @@ class Export:
     """The file to write."""
     puzzles: BankOrFile = "9x9"
     rounds: int = 32
-    """Rounds of messages, always as many; the file grows with them."""
+    """Rounds of messages, always as many; the file grows with them, and takes some seconds each."""
     check: int = 200
     """Puzzles of the test split on which onnxruntime must play the network's moves; 0 for none."""
     trust: bool = False
@@ -36,6 +37,7 @@ class Export:
         with plugins.suggest_extra("sudoku-gym export"):
             policy = load_policy(self.policy, trust=self.trust)
             export = plugins.load(plugins.EXPORTERS, "onnx")
+            print(f"writing {self.rounds} rounds, some seconds each", file=sys.stderr)
             export(policy, self.onnx, puzzles.geometry, self.rounds)
             print(f"{self.onnx}: {puzzles.geometry.name}, {self.rounds} rounds")
             if not self.check:
