@@ -115,12 +115,17 @@ class Workers:
             self._waiting.pop(task.place, None)
 
     def _place(self, visitor: str) -> tuple[int, int]:
-        """Give a visitor a turn after those they had, and those they wait for."""
+        """Give a visitor the next round in which they neither had a turn nor wait for one."""
         with self._lock:
             ahead = {name: each for name, each in self._next_rounds.items() if each > self._round}
             self._next_rounds = ahead
-            waiting = sum(("visitor", visitor) in needed for needed, _ in self._asking.values())
-            return ahead.get(visitor, self._round) + waiting, next(self._numbers)
+            own = {
+                place[0]
+                for place, (resources, _) in self._asking.items()
+                if ("visitor", visitor) in resources
+            }
+            rounds = count(ahead.get(visitor, self._round))
+            return next(each for each in rounds if each not in own), next(self._numbers)
 
     def _admit(self, place: tuple[int, int], resources: Set[_Resource]) -> str:
         """Let a visitor and policies have a thread, or say which of them has one, or is next."""

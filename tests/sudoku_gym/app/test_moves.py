@@ -149,6 +149,24 @@ def test_a_policy_is_kept_for_who_needs_two(monkeypatch, seconds):
     assert done == (["both", "later"] if seconds else ["later", "both"])
 
 
+def test_who_gives_up_and_asks_again_has_one_turn_a_round():
+    workers, end = Workers(), Event()
+
+    def asking():
+        waiting = workers.run(end.wait, visitor="a", policies=["p"])
+        next(waiting)
+        return waiting
+
+    asked = [asking() for _ in range(4)]  # the first has a thread
+    asked.pop(1).close()
+    asked += [asking(), asking()]
+    rounds = [place for place, _ in workers._asking]
+    end.set()
+    assert len(rounds) == 4 and len({*rounds}) == 4
+    for each in asked:
+        list(each)
+
+
 def test_who_has_played_alone_owes_nobody_more_than_a_turn():
     workers, go_on, done = Workers(), Event(), []
     for _ in range(20):
