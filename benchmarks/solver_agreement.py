@@ -130,7 +130,8 @@ def by_exact_cover(boards: NDArray[np.int8], limit: int) -> FoundSolutions:
     solutions, decided = np.empty_like(flat), np.empty(len(flat), np.bool_)
     found, nodes = np.empty((2, len(flat)), np.int64)
     tables = cover_tables(Geometry.standard(9))
-    search_boards(flat, limit, 10**6, tables, solutions, found, decided, nodes)
+    results = solutions, found, decided, nodes
+    search_boards(flat, limit, 10**6, tables, *results, is_stopped=np.zeros(1, np.bool_))
     return FoundSolutions(solutions.reshape(boards.shape), found, decided, nodes)
 
 

@@ -117,7 +117,7 @@ def _harden(stream, group, steps, node_limit, tables, puzzle, solution, is_stopp
 
     It ends early once `is_stopped[0]`.
     """
-    searcher, symmetry = new_searcher(tables, node_limit), new_symmetry(tables)
+    searcher, symmetry = new_searcher(tables, node_limit, is_stopped), new_symmetry(tables)
     dig = new_dig(1, len(puzzle))
     order = dig.order[0]
     guesses = np.empty(_SEARCHES, np.int64)

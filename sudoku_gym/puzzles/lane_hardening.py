@@ -135,7 +135,7 @@ def _harden_in_lanes(search, climbs, keys, group, limits, tables, outputs, is_st
     puzzles, solutions, _, _ = outputs
     node_limit = limits[1]
     dig = new_dig(NUM_LANES, NUM_CELLS)
-    scorer = new_searcher(tables, node_limit), group, new_symmetry(tables)
+    scorer = new_searcher(tables, node_limit, is_stopped), group, new_symmetry(tables)
     guesses = np.empty(_MORE_SEARCHES, np.int64)
     started, active, done = 0, np.uint32(0), _EVERY_LANE
     for lane in range(NUM_LANES):

@@ -76,7 +76,7 @@ def rate(
 @njit(cache=True, nogil=True)
 def _rate(stream, group, node_limit, tables, boards, guesses, is_stopped):
     """Count the guesses of all searches, int64 `[B, symmetries]`, until `is_stopped[0]`."""
-    searcher, symmetry = new_searcher(tables, node_limit), new_symmetry(tables)
+    searcher, symmetry = new_searcher(tables, node_limit, is_stopped), new_symmetry(tables)
     for b in range(len(boards)):
         stream[COUNTER] = 0
         for i in range(guesses.shape[1]):

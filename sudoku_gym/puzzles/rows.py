@@ -219,7 +219,8 @@ def _columns(
     puzzle = place(_PUZZLE_HEADERS)
     if puzzle is None:
         return _Columns(0, 1 if solution_headers else None), False
-    others = (place(heads) for heads in (solution_headers, [_SOURCE_HEADER], [_RATING_HEADER]))
+    rating_headers = [_RATING_HEADER] if solution_headers else []  # who solves needs neither
+    others = (place(heads) for heads in (solution_headers, [_SOURCE_HEADER], rating_headers))
     return _Columns(puzzle, *others), True
 
 

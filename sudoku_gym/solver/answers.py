@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from operator import index as whole_number
-from threading import Event
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -23,6 +21,7 @@ _STANDARD_9X9 = Geometry.standard(9)
 _SOLUTIONS_A_CALL = 200_000  # at most, but one for each lane; then Ctrl+C is answered
 NODE_LIMIT = 1_000_000
 """Candidates tried on one board before it is left undecided."""
+_NEVER = np.zeros(1, np.bool_)  # stopped: a search within this limit takes seconds
 
 
 @dataclass(frozen=True)
@@ -117,19 +116,19 @@ def _search(
         np.empty(count, np.bool_),
         np.empty(count, np.int64),
     )
-    search = partial(_search_part, geometry, limit, node_limit)
-    if threads == 1 or count < 2:
-        search(lambda: True, boards, *results)
+    if node_limit <= NODE_LIMIT and (threads == 1 or count < 2):
+        _search_part(geometry, limit, node_limit, _NEVER, boards, *results)
         return results
-    stopped = Event()
-    step = -(-count // (8 * threads))  # small parts, so that no thread waits for long
+    is_stopped = np.zeros(1, np.bool_)
+    search = partial(_search_part, geometry, limit, node_limit, is_stopped)
+    step = max(-(-count // (8 * threads)), 1)  # small parts, so that no thread waits for long
     arrays = boards, *results
     parts = ([each[i : i + step] for each in arrays] for i in range(0, count, step))
     with ThreadPoolExecutor(threads) as pool:
         try:
-            list(pool.map(lambda part: search(lambda: not stopped.is_set(), *part), parts))
+            list(pool.map(lambda part: search(*part), parts))
         finally:
-            stopped.set()  # or Ctrl+C would wait for all that has begun
+            is_stopped[0] = True  # or Ctrl+C would wait for all that has begun
     return results
 
 
@@ -137,7 +136,7 @@ def _search_part(
     geometry: Geometry,
     limit: int,
     node_limit: int,
-    is_wanted: Callable[[], bool],
+    is_stopped: NDArray[np.bool_],
     boards: NDArray[np.int8],
     *results: Any,
 ) -> None:
@@ -147,19 +146,21 @@ def _search_part(
     """
     if geometry != _STANDARD_9X9:
         tables = cover_tables(geometry)
-        depth_first.search_boards(boards, limit, node_limit, tables, *results, is_wanted=is_wanted)
+        depth_first.search_boards(
+            boards, limit, node_limit, tables, *results, is_stopped=is_stopped
+        )
     elif len(boards) > (step := max(NUM_LANES, _SOLUTIONS_A_CALL // limit)):
         arrays = boards, *results
         for start in range(0, len(boards), step):
             parts = [each[start : start + step] for each in arrays]
-            _search_part(geometry, limit, node_limit, is_wanted, *parts)
-    elif is_wanted() and lane_sharing.search_in_lanes(boards, limit, node_limit, *results):
+            _search_part(geometry, limit, node_limit, is_stopped, *parts)
+    elif lane_sharing.search_in_lanes(boards, limit, node_limit, *results, is_stopped=is_stopped):
         _, found, decided, nodes = results
         rows = np.flatnonzero(~decided & (found == 0) & (nodes < node_limit))
         parts = [each[rows] for each in results]
         tables = cover_tables(geometry)
         depth_first.search_boards(
-            boards[rows], limit, node_limit, tables, *parts, is_wanted=is_wanted
+            boards[rows], limit, node_limit, tables, *parts, is_stopped=is_stopped
         )
         for each, part in zip(results, parts, strict=True):
             each[rows] = part

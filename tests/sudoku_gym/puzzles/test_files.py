@@ -183,6 +183,14 @@ def test_boards_stream_whatever_their_number_of_solutions(tmp_path, suffix):
     assert list(shares) == sorted(shares) and shares[-1] == 1
 
 
+def test_a_stream_needs_no_rating(tmp_path):
+    path = written(tmp_path, "a.csv", f"question,answer,rating\n{PUZZLE},,1.2\n")
+    ((_, boards, _),) = files.stream_boards(path)
+    assert (boards == BANK.puzzles[:1]).all()
+    with pytest.raises(ValueError, match=r"the rating '1\.2' is no whole number"):
+        files.read(path)
+
+
 def test_rows_that_are_no_boards_are_bad_in_a_stream_too(tmp_path):
     path = written(tmp_path, "a.csv", f"puzzle,solution\n{PUZZLE},wrong\n123,\n")
     with pytest.raises(ValueError, match=r"a.csv, line 3: a board of 3 cells"):

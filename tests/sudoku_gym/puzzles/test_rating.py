@@ -25,7 +25,9 @@ def nodes_of(boards, geometry):
     flat = boards.reshape(len(boards), -1)
     found, nodes = np.zeros((2, len(flat)), np.int64)
     outputs = np.zeros_like(flat), found, np.ones(len(flat), np.bool_), nodes
-    depth_first.search_boards(flat, 2, 10**6, cover_tables(geometry), *outputs)
+    depth_first.search_boards(
+        flat, 2, 10**6, cover_tables(geometry), *outputs, is_stopped=np.zeros(1, np.bool_)
+    )
     assert (found == 1).all()
     return nodes
 

@@ -61,3 +61,13 @@ def test_a_search_of_many_hard_boards_is_interrupted(interrupt_after, size, coun
     with pytest.raises(KeyboardInterrupt):
         solver.find_solutions(boards, 10**9, threads=threads)
     assert time.monotonic() - began < 30
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("size", [9, 16])
+def test_a_search_of_one_board_without_end_is_interrupted(interrupt_after, size, threads):
+    blank = np.zeros((1, size, size), np.int8)
+    solver.find_solutions(blank, 10)
+    interrupt_after(0.5)
+    with pytest.raises(KeyboardInterrupt):
+        solver.find_solutions(blank, 10**9, node_limit=10**15, threads=threads)
