@@ -18,7 +18,7 @@ from sudoku_gym.cli.terminal import OnProgress, console, progress, streams_aside
 from sudoku_gym.evaluation import Evaluation, tabulate
 from sudoku_gym.evaluation.list_results import ListFile, ListResults, ListRow, json_of_row
 from sudoku_gym.evaluation.lists import play_list
-from sudoku_gym.evaluation.tables import markdown_table, tabulate_cards, tabulate_groups
+from sudoku_gym.evaluation.tables import plain_table, tabulate_cards, tabulate_groups
 from sudoku_gym.plugins import default_policies
 from sudoku_gym.policies import Policy, model_card_of
 from sudoku_gym.policies.identity import Fingerprint, load_with_fingerprint
@@ -197,7 +197,7 @@ class _EvaluationOptions:
             }
         for heading, (heads, cells) in tables.items():
             if cells and self.format == "markdown":
-                print(f"{heading}\n\n{markdown_table(heads, cells)}\n")
+                print(f"{heading}\n\n{plain_table(heads, cells)}\n")
             elif cells:
                 console().print(table(heads, cells, heading))
 

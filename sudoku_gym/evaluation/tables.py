@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
@@ -66,11 +65,16 @@ def tabulate_cards(rows: Mapping[str, ListRow]) -> Table:
 
 def to_markdown(results: Mapping[str, Evaluation]) -> str:
     """Format a comparison as a Markdown table that also reads well as plain text."""
-    return markdown_table(*tabulate(results))
+    return plain_table(*tabulate(results))
+
+
+def plain_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Format cells of plain text, in which nothing begins a tag, as a Markdown table."""
+    return markdown_table(heads, [[cell.replace("<", r"\<") for cell in row] for row in rows])
 
 
 def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]], names: int = 1) -> str:
-    """Format cells as a Markdown table; the first columns, `names` of them, are flush left.
+    """Format cells, themselves Markdown, as a table; the first columns, `names`, are flush left.
 
     Control characters are left out.
     """
@@ -88,7 +92,7 @@ def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]], names: i
 
 def _plain(cell: str) -> str:
     printable = "".join(each for each in " ".join(cell.split()) if each.isprintable())
-    return re.sub("[|<]", r"\\\g<0>", printable)  # `<` would begin a tag
+    return printable.replace("|", r"\|")
 
 
 def duration(seconds: float) -> str:
