@@ -94,7 +94,7 @@ def run(tmp_path):
 
 PLAYED = (
     "every_cell_is_played_once_and_timed_where_it_is_to_be",
-    "a_run_that_was_stopped_goes_on_where_it_was",
+    "a_run_that_was_stopped_goes_on_where_it_was[3]",
     "a_policy_that_is_not_through_with_the_subset_is_stopped",
     "two_at_once_are_refused",
 )
