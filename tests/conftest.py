@@ -62,14 +62,6 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: item.get_closest_marker("xdist_group").args != ("ray",))
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_runtest_teardown(item, nextitem):
-    """Stop Ray after the last of its tests, or others would take its processes for their own."""
-    goes_on = nextitem is not None and nextitem.get_closest_marker("ray") is not None
-    if item.get_closest_marker("ray") is not None and not goes_on and "ray" in sys.modules:
-        sys.modules["ray"].shutdown()
-
-
 @pytest.fixture(autouse=True)
 def _same_results_every_time():
     """Give each test that uses torch one thread, as trainers do, and a seed.
