@@ -146,7 +146,7 @@ def send_checkpoint(folder: Path, repository: str, card: str, *, private: bool =
                 repo_id=repository, folder_path=staged, commit_message="A checkpoint of sudoku-gym"
             )
             there = {*hub.list_repo_files(repository, revision=sent.oid)}
-        if ignored := {*_PLAYED, _SUMS} - there:
+        if ignored := {*_FILES} - there:
             raise ValueError(
                 f"{repository}: the Hub has ignored {', '.join(sorted(ignored))}: see that the "
                 "repository's .gitignore names none of them"
