@@ -14,7 +14,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo reproduce-calphazero test test-fast coverage lint format types docs tables build clean
+.PHONY: help demo reproduce-calphazero test test-all coverage lint format types docs tables build clean
 
 help:  ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-21s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,11 +28,11 @@ reproduce-calphazero: $(VENV)/.installed-agents  ## Train as the cAlphaZero pape
 test: $(VENV)/.installed-dev  ## Run the tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-test-fast: $(VENV)/.installed-dev  ## Run all tests but the slow ones
-	$(BIN)/python -m pytest -m 'not slow' $(PYTEST_ARGS)
+test-all: $(VENV)/.installed-dev  ## Run the nightly tests too
+	$(BIN)/python -m pytest -m '' $(PYTEST_ARGS)
 
-coverage: $(VENV)/.installed-dev  ## Show the lines of Python that the fast tests run, file by file
-	$(BIN)/python -m pytest -m 'not slow' --cov --cov-report=term $(PYTEST_ARGS)
+coverage: $(VENV)/.installed-dev  ## Show the lines of Python that the tests run, file by file
+	$(BIN)/python -m pytest --cov --cov-report=term $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-dev  ## Check style and format
 	$(BIN)/ruff check .
