@@ -42,7 +42,7 @@ from sudoku_gym.geometry import Geometry, symmetry
 from sudoku_gym.puzzles.complete4x4 import solution_grids
 from sudoku_gym.puzzles.sources import PuzzleSource
 from sudoku_learning.networks import BodyConfig, FactorGraphConfig, MLPConfig
-from sudoku_learning.training import OptimiserConfig, Progress, RunGenerators
+from sudoku_learning.training import OptimizerConfig, Progress, RunGenerators
 
 Part = Literal["dead", "empty", "any", "rows"]
 
@@ -158,7 +158,7 @@ def settings(kind: Kind, order: Order, body: BodyConfig) -> GFlowNetConfig:
         updates=5,
         replayed=0.0,
         loss=BalanceConfig(kind=kind),
-        optimiser=OptimiserConfig(3e-3, constant_share=0.4),
+        optimizer=OptimizerConfig(3e-3, constant_share=0.4),
         network=body,
         **groups,
     )
@@ -298,7 +298,7 @@ def empty_draws(config: Config, order: Order) -> Iterator[Row]:
         }
     for seed in config.seeds:
         made = settings("trajectory-balance", order, FOR_DRAWS)
-        made = replace(made, replayed=1.0, optimiser=OptimiserConfig(3e-3, constant_share=0.2))
+        made = replace(made, replayed=1.0, optimizer=OptimizerConfig(3e-3, constant_share=0.2))
         learner, spent, _ = trained(made, config.seconds, seed, Fixed(boards))
         generator = np.random.default_rng(seed)
         empty = EMPTY[None].repeat(config.draws, 0)

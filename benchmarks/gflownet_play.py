@@ -35,7 +35,7 @@ from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_learning.networks import BodyConfig, FactorGraphConfig
 from sudoku_learning.recurrent import RecurrentConfig
-from sudoku_learning.training import OptimiserConfig, RunGenerators, Training
+from sudoku_learning.training import OptimizerConfig, RunGenerators, Training
 
 Part = Literal["minimal", "shipped"]
 
@@ -114,7 +114,7 @@ def run(
             seed=seed,
             updates=10,
             replayed=0.25,
-            optimiser=OptimiserConfig(rate, 48, constant_share=0.4),
+            optimizer=OptimizerConfig(rate, 48, constant_share=0.4),
             recurrent=RecurrentConfig(updates=20, revealed=0.25, policy_weight=0.0),
             iterations=10_000,
             extra_iterations=10_000,

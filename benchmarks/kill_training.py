@@ -3,7 +3,7 @@
 The training is `sudoku-gym train` in a process of its own, one thread, a checkpoint after every
 iteration. SIGKILL comes at a random moment of a random iteration, or while a checkpoint
 is being written, or while the process still starts; each time the run is resumed. In the end
-weights, optimiser, replay and state must be those of the other run, byte by byte, and so must the
+weights, optimizer, replay and state must be those of the other run, byte by byte, and so must the
 curves.
 
     python benchmarks/kill_training.py
@@ -36,19 +36,19 @@ TRAINERS = {  # options, and the parts that follow them
     "expert-iteration": (
         *("--env", "Sudoku6x6-v0", "--envs", "Sudoku4x4-v0", "Sudoku6x6-v0"),
         *("--games", "8", "--validation-games", "8", "--evaluate-every", "1"),
-        *("--recurrent.updates", "6", "--optimiser.batch-size", "8", "--search.evaluations", "50"),
+        *("--recurrent.updates", "6", "--optimizer.batch-size", "8", "--search.evaluations", "50"),
         *("--network.channels", "8", "--network.rounds", "4", "--network.test-rounds", "8"),
         *("curriculum:success-rate", "--curriculum.threshold", "0.5"),
     ),
     "dqn": (
         *("--games", "16", "--validation-games", "16", "--replay.capacity", "400"),
-        *("--replay.priority", "0.6", "--optimiser.batch-size", "16", "--updates.segments", "2"),
+        *("--replay.priority", "0.6", "--optimizer.batch-size", "16", "--updates.segments", "2"),
         *("network:factor-graph", "--network.channels", "8", "--network.rounds", "4"),
         *("curriculum:success-rate", "--curriculum.threshold", "0.5"),
     ),
     "q-learning": ("--games", "32", "--validation-games", "16"),
 }
-FILES = ("weights.safetensors", "optimiser.safetensors", "replay.npz", "state.json")
+FILES = ("weights.safetensors", "optimizer.safetensors", "replay.npz", "state.json")
 WRITING = 0.01  # seconds that a checkpoint takes, about
 LINE = re.compile(r"^ *(\d+)  ", re.MULTILINE)  # the console's line of an iteration
 

@@ -39,7 +39,7 @@ from sudoku_gym import board, evaluate, puzzles
 from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles import difficulty
 from sudoku_gym.puzzles.difficulty import GRADES
-from sudoku_learning.training import OptimiserConfig, Training
+from sudoku_learning.training import OptimizerConfig, Training
 from supervised_runs import Options, main_of, play, spread, timed_share, train
 
 
@@ -296,7 +296,7 @@ def nine(name: str, run: Path, seed: int, parts: PuzzlesConfig) -> LabelledConfi
         model=RecurrentTransformerConfig(rounds=32),
         updates=50,
         augment=True,
-        optimiser=OptimiserConfig(6e-4, 16, constant_share=0.4),
+        optimizer=OptimizerConfig(6e-4, 16, constant_share=0.4),
     )
 
 

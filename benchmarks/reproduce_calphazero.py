@@ -53,7 +53,7 @@ from sudoku_learning.networks import (
     NetworkPolicy,
     seeded,
 )
-from sudoku_learning.training import OptimiserConfig, Training
+from sudoku_learning.training import OptimizerConfig, Training
 
 MLP = MLPConfig((1088, 1088, 1088))  # 2,511,169 weights with its heads
 NETWORKS: dict[str, BodyConfig] = {
@@ -166,7 +166,7 @@ def run_config(part: str, config: Config) -> AlphaZeroConfig:
             every_action=True,
             passes=config.passes,
         ),
-        optimiser=OptimiserConfig(rate, config.batch_size),
+        optimizer=OptimizerConfig(rate, config.batch_size),
         network=NETWORKS.get(part, MLP),
     )
 
@@ -203,7 +203,7 @@ def progress(training: Training[AlphaZeroConfig]) -> dict[str, Any]:
     return {
         "minutes": round(training.seconds / 60, 2),
         "iterations": training.iteration,
-        "updates": int(next(iter(learner.optimiser.adam.state.values()))["step"]),
+        "updates": int(next(iter(learner.optimizer.adam.state.values()))["step"]),
         "level": schedule.level,
         "levels": [[past.level, past.updates, past.reason] for past in schedule.history],
         "first policy loss": round(losses["policy loss"][0], 4),

@@ -26,7 +26,7 @@ from sudoku_agents.retry_search import RetryConfig
 from sudoku_gym import evaluate, puzzles
 from sudoku_learning.networks import FactorGraphConfig
 from sudoku_learning.recurrent import RecurrentConfig
-from sudoku_learning.training import OptimiserConfig
+from sudoku_learning.training import OptimizerConfig
 from supervised_runs import train
 
 ENVS = {  # with their shares of the updates
@@ -105,7 +105,7 @@ def training_config(name: str, seed: int, config: Config) -> ExpertIterationConf
         evaluate_every=config.iterations,
         search=RetryConfig(evaluations=60, threshold=4, propagate=True),
         search_rounds=96,
-        optimiser=OptimiserConfig(2e-3, batch_size=48, constant_share=0.3),
+        optimizer=OptimizerConfig(2e-3, batch_size=48, constant_share=0.3),
         average=0.999,
         recurrent=recurrent,
         weights=config.weights,

@@ -77,8 +77,8 @@ def transitions(data):
 def clone(network, boards, masks, actions, geometry, options):
     """Raise the likelihood of the actions taken, after every round of messages."""
     rng = np.random.default_rng(options.seed)
-    optimiser = torch.optim.Adam(network.parameters(), lr=2e-3)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 4e-3, options.updates + 1)
+    optimizer = torch.optim.Adam(network.parameters(), lr=2e-3)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 4e-3, options.updates + 1)
     network.train()
     for update in range(1, options.updates + 1):
         rows = rng.integers(len(boards), size=options.batch)
@@ -87,10 +87,10 @@ def clone(network, boards, masks, actions, geometry, options):
         features = network.body(*given, geometry)
         logits = network.heads["policy"](features)  # [rounds, batch, actions]
         loss = functional.cross_entropy(logits.flatten(0, 1), taken.repeat(len(logits)))
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-        optimiser.step()
+        optimizer.step()
         schedule.step()
         if update % 100 == 0 or update == options.updates:
             agreed = (logits[-1].argmax(1) == taken).float().mean()

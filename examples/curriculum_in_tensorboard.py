@@ -17,7 +17,7 @@ from sudoku_curricula import ConstantConfig, PaperAlgorithm1Config, SuccessRateC
 from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, read_curves
 from sudoku_curricula.plots import plot_runs
 from sudoku_learning.networks import MLPConfig
-from sudoku_learning.training import OptimiserConfig, Training, free_folder
+from sudoku_learning.training import OptimizerConfig, Training, free_folder
 
 CURRICULA = {
     "success-rate": SuccessRateConfig(start=2, stop=12),
@@ -52,7 +52,7 @@ def main(argv=None):
                 # It sees no structure; on the factor graph no curriculum is needed.
                 network=MLPConfig((512, 512)),
                 loss=AlphaZeroLossConfig(passes=8),
-                optimiser=OptimiserConfig(1e-3, 256),
+                optimizer=OptimizerConfig(1e-3, 256),
                 **small,
             )
             Training(config, AlphaZeroLearner).run()  # writes the curves into the run's folder

@@ -35,7 +35,7 @@ from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.storage.atomic import write_json
 from sudoku_learning.networks import POLICY_AND_VALUE, FactorGraphConfig, Network, seeded
 from sudoku_learning.recurrent import RecurrentConfig
-from sudoku_learning.training import OptimiserConfig, Training, free_folder
+from sudoku_learning.training import OptimizerConfig, Training, free_folder
 
 FLOORS = ("masked-random", "naked-singles", "hidden-singles")
 SEED = 3  # chosen because with it the network solves nothing before training
@@ -136,7 +136,7 @@ def configuration(run, seed, smoke):
         curriculum=SuccessRateConfig(
             start=40, stop=55, step=5, threshold=0.8, window=32, min_count=32
         ),
-        optimiser=OptimiserConfig(4e-3, 24, constant_share=0.3),
+        optimizer=OptimizerConfig(4e-3, 24, constant_share=0.3),
         recurrent=RecurrentConfig(updates=40),
         network=FactorGraphConfig(
             16, 16, test_rounds=32, intersections=True, convergence_margin=1.0
@@ -145,10 +145,10 @@ def configuration(run, seed, smoke):
     if not smoke:
         return config
     few = {"iterations": 2, "games": 4, "validation_games": 2}
-    optimiser = replace(config.optimiser, batch_size=4, constant_share=0.4)
+    optimizer = replace(config.optimizer, batch_size=4, constant_share=0.4)
     recurrent = RecurrentConfig(updates=4)
     network = replace(config.network, test_rounds=16)
-    return replace(config, optimiser=optimiser, recurrent=recurrent, network=network, **few)
+    return replace(config, optimizer=optimizer, recurrent=recurrent, network=network, **few)
 
 
 def draw_curves(run, floors):

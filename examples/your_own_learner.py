@@ -32,16 +32,16 @@ class Reinforce(training.Learner):
         self.envs = training.training_envs(config.env, config.games, reward="sparse")
         parts = networks.FactorGraphConfig(rounds=8), networks.POLICY_AND_VALUE, self.envs.geometry
         self.network = networks.seeded(config.seed, lambda: networks.Network(*parts))
-        self.optimiser = training.Optimiser(self.network, training.OptimiserConfig(3e-3))
+        self.optimizer = training.Optimizer(self.network, training.OptimizerConfig(3e-3))
 
     def policy(self):
         return networks.NetworkPolicy(self.network)  # greedy, for held-out games
 
     def state(self):
-        return self.optimiser.state()
+        return self.optimizer.state()
 
     def restore(self, state):
-        self.optimiser.restore(state)
+        self.optimizer.restore(state)
 
     def learn(self, blanks, random, progress):
         self.network.train()
@@ -60,7 +60,7 @@ class Reinforce(training.Learner):
         alive, log_probs, values = map(torch.stack, zip(*moves, strict=True))
         advantages, steps = solved - values, alive.sum()
         policy_loss = -(alive * advantages.detach() * log_probs).sum() / steps
-        self.optimiser.step(policy_loss + (alive * advantages.square()).sum() / steps)
+        self.optimizer.step(policy_loss + (alive * advantages.square()).sum() / steps)
         columns = {"sampled": f"{solved.mean():.1%}"}
         return training.Report(int(steps), {POLICY_LOSS: policy_loss.item()}, columns)
 

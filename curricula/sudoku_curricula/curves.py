@@ -64,7 +64,7 @@ STEPS_PER_SECOND = curve(
 )
 EPISODIC_RETURN = curve("charts/episodic_return", "Sum of the rewards of an episode, averaged.")
 EPISODIC_LENGTH = curve("charts/episodic_length", "Steps of an episode, averaged.")
-LEARNING_RATE = curve("charts/learning_rate", "Learning rate of the optimiser.")
+LEARNING_RATE = curve("charts/learning_rate", "Learning rate of the optimizer.")
 ITERATION = curve("charts/iteration", "Iterations done.")
 
 GROUPS = (

@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 
 from sudoku_gym import cli, load_policy
 
-JSON, TENSORS = ("config.json", "state.json", "timing.json"), ("weights", "optimiser")
+JSON, TENSORS = ("config.json", "state.json", "timing.json"), ("weights", "optimizer")
 FILES = (*JSON, *(f"{name}.safetensors" for name in TENSORS), "replay.npz", "SHA256SUMS")
 NAN, INF = float("nan"), float("inf")
 VALUES = [None, True, -1, 0, 3, 2**63, 10**30, 1.5, NAN, INF, "", "x", [], {}, [[1]], {"type": "x"}]
@@ -172,25 +172,25 @@ RESUMING = [
     ("state.json", lambda path: path.write_text("[" + "9" * 10**5 + "]"), "the file is damaged"),
     ("state.json", lambda path: os.truncate(path, 10**10), "it has more than"),
     *(("timing.json", in_json("seconds", to=value), "no number of s") for value in (-1.0, NAN, "")),
-    ("optimiser.safetensors", to(MOMENT, lambda each: each[:-1]), "0.exp_avg must be"),
-    ("optimiser.safetensors", to(MOMENT, lambda each: each * NAN), "not all finite"),
-    ("optimiser.safetensors", to("0.exp_avg_sq", lambda each: each - 9), "negative"),
-    ("optimiser.safetensors", to("0.step", lambda each: each - 9), "negative"),
-    ("optimiser.safetensors", in_tensors(lambda each: each.pop("0.step")), "'0.step' is missing"),
+    ("optimizer.safetensors", to(MOMENT, lambda each: each[:-1]), "0.exp_avg must be"),
+    ("optimizer.safetensors", to(MOMENT, lambda each: each * NAN), "not all finite"),
+    ("optimizer.safetensors", to("0.exp_avg_sq", lambda each: each - 9), "negative"),
+    ("optimizer.safetensors", to("0.step", lambda each: each - 9), "negative"),
+    ("optimizer.safetensors", in_tensors(lambda each: each.pop("0.step")), "'0.step' is missing"),
     (
-        "optimiser.safetensors",
+        "optimizer.safetensors",
         in_tensors(lambda e: e.update({"99.step": torch.ones(())})),
         "is none",
     ),
     (
-        "optimiser.safetensors",
+        "optimizer.safetensors",
         in_tensors(lambda e: e.update({"0.more": torch.ones(())})),
         "is none",
     ),
-    ("optimiser.safetensors", to("torch_generator", lambda each: each[:-1]), "optimiser.safet"),
-    ("optimiser.safetensors", to("torch_generator", lambda each: each.float()), "optimiser.safet"),
-    ("optimiser.safetensors", to("torch_generator", lambda each: each * 0 + 255), "optimiser.saf"),
-    ("optimiser.safetensors", in_tensors(lambda each: each.pop("torch_generator")), "KeyError"),
+    ("optimizer.safetensors", to("torch_generator", lambda each: each[:-1]), "optimizer.safet"),
+    ("optimizer.safetensors", to("torch_generator", lambda each: each.float()), "optimizer.safet"),
+    ("optimizer.safetensors", to("torch_generator", lambda each: each * 0 + 255), "optimizer.saf"),
+    ("optimizer.safetensors", in_tensors(lambda each: each.pop("torch_generator")), "KeyError"),
     ("replay.npz", npz_of((10**11,)), "claims 100,000,000,000 bytes"),
     ("replay.npz", npz_of((10**30,)), "claims"),
     ("replay.npz", npz_of((-8,)), "shape (-8,)"),

@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 import torch
 from safetensors.torch import load_file, save_file
 
-JSON, TENSORS = ("config.json", "state.json", "timing.json"), ("weights", "optimiser")
+JSON, TENSORS = ("config.json", "state.json", "timing.json"), ("weights", "optimizer")
 FILES = (*JSON, *(f"{name}.safetensors" for name in TENSORS), "replay.npz", "SHA256SUMS")
 NAN, INF = float("nan"), float("inf")
 VALUES = [None, True, -1, 0, 3, 2**63, 10**30, 1.5, NAN, INF, "", "x", [], {}, [[1]], {"type": "x"}]

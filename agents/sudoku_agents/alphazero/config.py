@@ -10,7 +10,7 @@ from sudoku_agents.alphazero.search import SearchConfig
 from sudoku_gym.storage.checks import check_counts, check_positive, check_shares
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import AttentionConfig, FactorGraphConfig, MLPConfig
-from sudoku_learning.training import OptimiserConfig, TrainingConfig
+from sudoku_learning.training import OptimizerConfig, TrainingConfig
 from sudoku_learning.training.config import NetworkConfig
 
 registered("alphazero/search")(SearchConfig)
@@ -65,8 +65,8 @@ class AlphaZeroConfig(TrainingConfig):
     """the tree search of self-play"""
     loss: AlphaZeroLossConfig = field(default_factory=AlphaZeroLossConfig)
     """the loss"""
-    optimiser: OptimiserConfig = field(
-        default_factory=lambda: OptimiserConfig(3e-3, batch_size=256)
+    optimizer: OptimizerConfig = field(
+        default_factory=lambda: OptimizerConfig(3e-3, batch_size=256)
     )
     """Adam; a batch of positions"""
     network: NetworkConfig = field(default_factory=FactorGraphConfig)

@@ -20,7 +20,7 @@ from sudoku_learning.networks import POLICY_AND_VALUE, Network
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.training import (
     LearnerState,
-    Optimiser,
+    Optimizer,
     Progress,
     Report,
     RunGenerators,
@@ -41,7 +41,7 @@ class AlphaZeroLearner(SamplingLearner):
         self._geometry = geometry_of_env(config.env)
         make = partial(Network, config.network, POLICY_AND_VALUE, self._geometry)
         self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
-        self.optimiser = Optimiser(self.network, config.optimiser)
+        self.optimizer = Optimizer(self.network, config.optimizer)
         self.replay = PositionReplay(config.replay_iterations)
         self.sampler = make_sampler(partial(SelfPlayer, config), config.ray)
 
@@ -51,10 +51,10 @@ class AlphaZeroLearner(SamplingLearner):
         tasks = split_games(config.games, blanks, config.ray, random.numpy)
         games = SelfPlayGames.concatenate(self.sampler.sample(self.network.state_dict(), tasks))
         self.replay.add(games.positions)
-        self.optimiser.schedule(progress.share)
+        self.optimizer.schedule(progress.share)
         means = update_network(
             self.network,
-            self.optimiser,
+            self.optimizer,
             self.replay.all(),
             len(games.positions),
             self._geometry,
@@ -84,12 +84,12 @@ class AlphaZeroLearner(SamplingLearner):
         return AlphaZeroPolicy(self.network)
 
     def state(self) -> LearnerState:
-        """Return weights, optimiser and replay."""
-        return replace(self.optimiser.state(), arrays=self.replay.arrays())
+        """Return weights, optimizer and replay."""
+        return replace(self.optimizer.state(), arrays=self.replay.arrays())
 
     def restore(self, state: LearnerState) -> None:
         """Restore the state of a learner with the same configuration."""
-        self.optimiser.restore(state)
+        self.optimizer.restore(state)
         self.replay.restore(state.arrays, self._geometry.size)
 
 

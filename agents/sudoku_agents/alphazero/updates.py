@@ -15,7 +15,7 @@ from sudoku_agents.alphazero.replay import Positions
 from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry, symmetry
 from sudoku_learning.networks import Network
-from sudoku_learning.training import Optimiser
+from sudoku_learning.training import Optimizer
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class AlphaZeroLosses:
 
 def update_network(
     network: Network,
-    optimiser: Optimiser,
+    optimizer: Optimizer,
     positions: Positions,
     num_new: int,
     geometry: Geometry,
@@ -43,7 +43,7 @@ def update_network(
     `num_new` is how many positions the latest self-play added; it sets the number of updates. `rng`
     draws the batches and the symmetries.
     """
-    weights, batch_size = config.loss, config.optimiser.batch_size
+    weights, batch_size = config.loss, config.optimizer.batch_size
     network.train()
     updates = ceil(weights.passes * num_new / batch_size)
     sums = np.zeros(4)
@@ -65,7 +65,7 @@ def update_network(
             torch.from_numpy(batch.returns),
         )
         loss = weights.value_weight * value_loss + policy_loss - weights.entropy_weight * entropy
-        optimiser.step(loss)
+        optimizer.step(loss)
         accuracy = _first_choice_agrees(found["policy"][-1], policies)
         sums += [policy_loss.item(), value_loss.item(), entropy.item(), accuracy]
     network.eval()

@@ -13,7 +13,7 @@ from sudoku_gym.storage.checks import check_counts, check_shares
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import FactorGraphConfig
 from sudoku_learning.recurrent import RecurrentConfig
-from sudoku_learning.training import CurriculumConfig, EnvId, OptimiserConfig, TrainingConfig
+from sudoku_learning.training import CurriculumConfig, EnvId, OptimizerConfig, TrainingConfig
 
 
 @registered("expert-iteration")
@@ -27,7 +27,7 @@ class ExpertIterationConfig(TrainingConfig):
         "average",
         "envs",
         "network",
-        "optimiser",
+        "optimizer",
         "recurrent",
         "weights",
     )
@@ -64,8 +64,8 @@ class ExpertIterationConfig(TrainingConfig):
     """in play, all placements with a logit above this are made, the best first, before the network
     is asked again: each time that it is asked about a hard board it may be misled. None asks it
     before every move"""
-    optimiser: OptimiserConfig = field(
-        default_factory=lambda: OptimiserConfig(4e-3, batch_size=48, constant_share=0.4)
+    optimizer: OptimizerConfig = field(
+        default_factory=lambda: OptimizerConfig(4e-3, batch_size=48, constant_share=0.4)
     )
     """Adam; a batch of boards of 81 cells, more of smaller ones, fewer of larger ones"""
     average: float = 0.0

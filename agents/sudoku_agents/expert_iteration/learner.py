@@ -31,7 +31,7 @@ from sudoku_learning.recurrent import (
 from sudoku_learning.training import (
     AveragedWeights,
     LearnerState,
-    Optimiser,
+    Optimizer,
     Progress,
     Report,
     RunGenerators,
@@ -67,10 +67,10 @@ class ExpertIterationLearner(SamplingLearner):
         make = partial(Network, config.network, POLICY_AND_VALUE, self._pools[config.env].geometry)
         self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
         load_initial_weights(config.weights, config, self.network)
-        self.optimiser = Optimiser(self.network, config.optimiser)
+        self.optimizer = Optimizer(self.network, config.optimizer)
         self._averaged = None
         if config.average:
-            self._averaged = AveragedWeights(self.network, self.optimiser, config.average)
+            self._averaged = AveragedWeights(self.network, self.optimizer, config.average)
         self.sampler = make_sampler(partial(SearchWorker, config), config.ray)
         self._joined = self._envs[:1]
 
@@ -89,11 +89,11 @@ class ExpertIterationLearner(SamplingLearner):
                 f"the search solved no puzzle of {self._joined[0]}: begin with smaller boards, or "
                 "give it more evaluations"
             )
-        self.optimiser.schedule(progress.share)
+        self.optimizer.schedule(progress.share)
         count, rng = self.config.recurrent.updates, random.numpy
         own = [self._batch(env, rng) for env in shares]
         batches = draw_batches(own, count, rng, list(shares.values()))
-        means = run_updates(self.network, self.optimiser, batches)
+        means = run_updates(self.network, self.optimizer, batches)
         latest = labels.get(self._joined[-1], NO_LABELS)
         report = self._report(sum(map(len, batches)), means, latest)
         # Nothing is tried once the latest environment's pool is full: then the next one joins too.
@@ -111,8 +111,8 @@ class ExpertIterationLearner(SamplingLearner):
         return AlphaZeroPolicy(self.played, threshold=self.config.threshold)
 
     def state(self) -> LearnerState:
-        """Return weights, optimiser, pools, and how many environments have joined."""
-        kept = self.optimiser if self._averaged is None else self._averaged
+        """Return weights, optimizer, pools, and how many environments have joined."""
+        kept = self.optimizer if self._averaged is None else self._averaged
         arrays = {
             name: array
             for env in self._joined
@@ -130,7 +130,7 @@ class ExpertIterationLearner(SamplingLearner):
         wanted = {f"{env}.{kind}" for env in self._envs[:joined] for kind in LabelPool.KINDS}
         if state.arrays.keys() != wanted:
             raise ValueError(f"{REPLAY}: it must hold {', '.join(sorted(wanted))}")
-        kept = self.optimiser if self._averaged is None else self._averaged
+        kept = self.optimizer if self._averaged is None else self._averaged
         kept.restore(state)
         self._joined = self._envs[:joined]
         for env in self._joined:
@@ -141,7 +141,7 @@ class ExpertIterationLearner(SamplingLearner):
         points = {
             curves.POLICY_LOSS: means["policy"],
             curves.VALUE_LOSS: means["value"],
-            curves.LEARNING_RATE: self.optimiser.learning_rate,
+            curves.LEARNING_RATE: self.optimizer.learning_rate,
             PLACEMENT_LOSS: means["placements"],
             curves.TRAINING_COMPLETION: means["solved"],
         }
@@ -178,7 +178,7 @@ class ExpertIterationLearner(SamplingLearner):
 
     def _batch(self, env: str, rng: np.random.Generator) -> LabelledBatch:
         pool, config = self._pools[env], self.config
-        count = _scaled(config.optimiser.batch_size, pool.geometry)
+        count = _scaled(config.optimizer.batch_size, pool.geometry)
         return LabelledBatch(self.network, pool, config.recurrent, count, rng)
 
 

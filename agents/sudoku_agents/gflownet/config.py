@@ -12,7 +12,7 @@ from sudoku_gym.storage.checks import check_counts, check_positive, check_shares
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import FactorGraphConfig
 from sudoku_learning.recurrent import RecurrentConfig
-from sudoku_learning.training import OptimiserConfig, TrainingConfig
+from sudoku_learning.training import OptimizerConfig, TrainingConfig
 from sudoku_learning.training.config import NetworkConfig
 
 Balance: TypeAlias = Literal[
@@ -97,8 +97,8 @@ class GFlowNetConfig(TrainingConfig):
     """the loss"""
     network: NetworkConfig = field(default_factory=FactorGraphConfig)
     """the body of the network"""
-    optimiser: OptimiserConfig = field(
-        default_factory=lambda: OptimiserConfig(3e-3, batch_size=48, constant_share=0.6)
+    optimizer: OptimizerConfig = field(
+        default_factory=lambda: OptimizerConfig(3e-3, batch_size=48, constant_share=0.6)
     )
     """Adam; the batch size is that of `maximum-likelihood`, whose rate is best at 4e-3 with a
     constant share of 0.4. The other losses train on the trajectories of `puzzles`"""

@@ -27,7 +27,7 @@ from sudoku_learning.recurrent import (
 )
 from sudoku_learning.training import (
     LearnerState,
-    Optimiser,
+    Optimizer,
     Progress,
     Report,
     RunGenerators,
@@ -62,14 +62,14 @@ class GFlowNetLearner(SamplingLearner):
         self.network: FlowNetwork = seeded(int(random.numpy.integers(2**32)), make).eval()
         load_initial_weights(config.weights, config, self.network)
         self._uses_balance_loss = config.loss.kind != "maximum-likelihood"
-        self.optimiser = Optimiser(self.network, config.optimiser)
+        self.optimizer = Optimizer(self.network, config.optimizer)
         self.replay = LabelPool(self._geometry, config.replay)
         self.sampler = make_sampler(partial(TrajectoryWorker, config, source), config.ray)
 
     def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
         """Draw trajectories from puzzles with the given number of blanks; update the network."""
         config = self.config
-        self.optimiser.schedule(progress.share)
+        self.optimizer.schedule(progress.share)
         steps = solved = played = 0
         losses = []
         for _ in range(config.updates):
@@ -92,7 +92,7 @@ class GFlowNetLearner(SamplingLearner):
                 **values,
                 SAMPLE_SUCCESS: solved / played,
                 curves.EPISODIC_LENGTH: steps / played,
-                curves.LEARNING_RATE: self.optimiser.learning_rate,
+                curves.LEARNING_RATE: self.optimizer.learning_rate,
             },
             columns={
                 **{_column(name): f"{value:.3f}" for name, value in values.items()},
@@ -106,12 +106,12 @@ class GFlowNetLearner(SamplingLearner):
         return GFlowNetPolicy(self.network, order=self.config.order)
 
     def state(self) -> LearnerState:
-        """Return weights, optimiser and the solutions that were found."""
-        return replace(self.optimiser.state(), arrays=self.replay.arrays())
+        """Return weights, optimizer and the solutions that were found."""
+        return replace(self.optimizer.state(), arrays=self.replay.arrays())
 
     def restore(self, state: LearnerState) -> None:
         """Restore the state of a learner with the same configuration."""
-        self.optimiser.restore(state)
+        self.optimizer.restore(state)
         self.replay.restore(state.arrays)
 
     def _draw(self, blanks: Blanks, rng: np.random.Generator) -> Trajectories:
@@ -138,7 +138,7 @@ class GFlowNetLearner(SamplingLearner):
         self.network.train()
         estimates = self._estimate(trained)
         loss = balance_loss(estimates, config.loss, groups)
-        self.optimiser.step(loss)
+        self.optimizer.step(loss)
         self.network.eval()
         log_z = estimates.log_z(config.loss.kind)[-1, : len(drawn)].detach().mean()
         return loss.item(), log_z.item()
@@ -156,10 +156,10 @@ class GFlowNetLearner(SamplingLearner):
                 f"no trajectory has ended at a solution of {self.config.env} yet: begin with fewer "
                 "blanks (curriculum:success-rate --curriculum.start 10)"
             )
-        config, count = self.config.recurrent, self.config.optimiser.batch_size
+        config, count = self.config.recurrent, self.config.optimizer.batch_size
         batch = LabelledBatch(self.network, self.replay, config, count, rng)
         batches = draw_batches([batch], config.updates, rng)
-        means = run_updates(self.network, self.optimiser, batches)
+        means = run_updates(self.network, self.optimizer, batches)
         return means["placements"], means["solved"]
 
     def _estimate(self, trajectories: Trajectories) -> LogZEstimates:

@@ -93,7 +93,7 @@ class FactorGraphPolicy(MaskableActorCriticPolicy):
         return distribution, found["value"][:, None]
 
     def _build(self, lr_schedule: Schedule) -> None:
-        """Make the network and its optimiser, in place of the usual extractor and two heads."""
+        """Make the network and its optimizer, in place of the usual extractor and two heads."""
         heads: dict[str, HeadConfig] = {"policy": PolicyConfig(), "value": self.value_config}
         self.network = Network(self.network_config, heads, self.geometry)
         self.optimizer = self.optimizer_class(

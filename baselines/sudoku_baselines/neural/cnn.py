@@ -21,7 +21,7 @@ from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks.mlp import one_hot
-from sudoku_learning.training import EnvId, OptimiserConfig, train_cli
+from sudoku_learning.training import EnvId, OptimizerConfig, train_cli
 
 
 class Convolutions(Model):
@@ -69,8 +69,8 @@ class ConvolutionsTraining(SupervisedConfig):
     revealed: float = 0.8
     augment: bool = True
     validation_games: int = 128
-    optimiser: OptimiserConfig = field(
-        default_factory=lambda: OptimiserConfig(1e-3, 32, constant_share=0.4)
+    optimizer: OptimizerConfig = field(
+        default_factory=lambda: OptimizerConfig(1e-3, 32, constant_share=0.4)
     )
     mode: Literal["one-shot", "surest"] = "surest"
     model: ConvolutionsConfig = field(default_factory=ConvolutionsConfig)

@@ -11,7 +11,7 @@ from sudoku_baselines.neural.puzzles import PuzzlesConfig
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym.puzzles.sources import BankSource, PuzzleSource
 from sudoku_gym.storage.checks import check_counts, check_shares
-from sudoku_learning.training import CurriculumConfig, OptimiserConfig, TrainingConfig
+from sudoku_learning.training import CurriculumConfig, OptimizerConfig, TrainingConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class SupervisedConfig(LabelledConfig):
     fixed: ClassVar[tuple[str, ...]] = (
         *LabelledConfig.fixed,
         *("model", "updates", "cells", "as_stored", "revealed", "augment", "segments"),
-        *("stay_probability", "halting_weight", "average", "optimiser"),
+        *("stay_probability", "halting_weight", "average", "optimizer"),
     )
 
     model: ModelConfig
@@ -73,7 +73,7 @@ class SupervisedConfig(LabelledConfig):
     average: float = 0.0
     """share of the moving average of the weights that an update keeps, e.g. 0.999: the average is
     what plays; 0 plays the weights themselves"""
-    optimiser: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(1e-3, 32))
+    optimizer: OptimizerConfig = field(default_factory=lambda: OptimizerConfig(1e-3, 32))
     """Adam"""
     mode: Literal["one-shot", "surest"] = "one-shot"
     """how held-out games are played: all blanks at once, or the surest cell first"""

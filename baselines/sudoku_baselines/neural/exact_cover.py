@@ -46,8 +46,8 @@ from sudoku_learning.training import (
     EnvId,
     Learner,
     LearnerState,
-    Optimiser,
-    OptimiserConfig,
+    Optimizer,
+    OptimizerConfig,
     Progress,
     Report,
     RunGenerators,
@@ -64,7 +64,7 @@ class ExactCoverTraining(LabelledConfig):
 
     fixed: ClassVar[tuple[str, ...]] = (
         *LabelledConfig.fixed,
-        *("also", "network", "optimiser", "recurrent"),
+        *("also", "network", "optimizer", "recurrent"),
     )
 
     env: EnvId = "Sudoku9x9-v0"
@@ -78,8 +78,8 @@ class ExactCoverTraining(LabelledConfig):
     threshold: float | None = 5.0
     """in play, all placements with a logit above this are made, the best first, before the network
     is asked again; None asks it before every move"""
-    optimiser: OptimiserConfig = field(
-        default_factory=lambda: OptimiserConfig(4e-3, batch_size=48, constant_share=0.4)
+    optimizer: OptimizerConfig = field(
+        default_factory=lambda: OptimizerConfig(4e-3, batch_size=48, constant_share=0.4)
     )
     """Adam"""
     recurrent: RecurrentConfig = field(default_factory=RecurrentConfig)
@@ -116,22 +116,22 @@ class ExactCoverLearner(Learner):
         self.pools = [config.puzzles.divide(env).train for env in envs]
         make = partial(config.build, self.pools[0].geometry)
         self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
-        self.optimiser = Optimiser(self.network, config.optimiser)
+        self.optimizer = Optimizer(self.network, config.optimizer)
 
     def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
         """Update the network on boards of each environment alike."""
         config, rng = self.config, random.numpy
-        self.optimiser.schedule(progress.share)
-        size = config.optimiser.batch_size
+        self.optimizer.schedule(progress.share)
+        size = config.optimizer.batch_size
         own = [LabelledBatch(self.network, p, config.recurrent, size, rng) for p in self.pools]
         batches = draw_batches(own, config.recurrent.updates, rng)
-        means = run_updates(self.network, self.optimiser, batches)
+        means = run_updates(self.network, self.optimizer, batches)
         return Report(
             steps=sum(map(len, batches)),
             curves={
                 PLACEMENT_LOSS: means["placements"],
                 curves.POLICY_LOSS: means["policy"],
-                curves.LEARNING_RATE: self.optimiser.learning_rate,
+                curves.LEARNING_RATE: self.optimizer.learning_rate,
                 curves.TRAINING_COMPLETION: means["solved"],
             },
             columns={"loss": f"{means['placements']:.3f}", "solved": f"{means['solved']:.1%}"},
@@ -142,12 +142,12 @@ class ExactCoverLearner(Learner):
         return NetworkPolicy(self.network, threshold=self.config.threshold)
 
     def state(self) -> LearnerState:
-        """Return weights and optimiser."""
-        return self.optimiser.state()
+        """Return weights and optimizer."""
+        return self.optimizer.state()
 
     def restore(self, state: LearnerState) -> None:
         """Restore the state of a learner with the same configuration."""
-        self.optimiser.restore(state)
+        self.optimizer.restore(state)
 
 
 class FactorGraphPredictor:

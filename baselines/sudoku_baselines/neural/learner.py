@@ -23,7 +23,7 @@ from sudoku_learning.training import (
     AveragedWeights,
     Learner,
     LearnerState,
-    Optimiser,
+    Optimizer,
     Progress,
     Report,
     RunGenerators,
@@ -45,7 +45,7 @@ class ModelBatch(RecurrentBatch):
         config: SupervisedConfig,
         rng: np.random.Generator,
     ) -> None:
-        count = config.optimiser.batch_size
+        count = config.optimizer.batch_size
         stay_probability = config.stay_probability if config.segments > 1 else None
         super().__init__(count, config.segments, stay_probability, rng)
         self._model = model
@@ -94,25 +94,25 @@ class SupervisedLearner(Learner):
         self._train = config.puzzles.divide(config.env).train
         make = partial(config.model.build, self._train.geometry)
         self.model = seeded(int(random.numpy.integers(2**32)), make).eval()
-        self.optimiser = Optimiser(self.model, config.optimiser)
+        self.optimizer = Optimizer(self.model, config.optimizer)
         self._averaged = None
         if config.average:
-            self._averaged = AveragedWeights(self.model, self.optimiser, config.average)
+            self._averaged = AveragedWeights(self.model, self.optimizer, config.average)
 
     def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
         """Update the model on boards of the training puzzles."""
         assert isinstance(blanks, Mapping)
         config, rng = self.config, random.numpy
-        self.optimiser.schedule(progress.share)
+        self.optimizer.schedule(progress.share)
         levels = {int(n): w for n, w in blanks.items()}
         sampler = BoardSampler(self._train, config, levels, rng)
         batch = ModelBatch(self.model, sampler, config, rng)
         updates = config.updates or -(-len(self._train) // len(batch))
-        means = run_updates(self.model, self.optimiser, [batch] * updates)
+        means = run_updates(self.model, self.optimizer, [batch] * updates)
         measured = {
             CELL_LOSS: means["loss"],
             curves.TRAINING_COMPLETION: means["solved"],
-            curves.LEARNING_RATE: self.optimiser.learning_rate,
+            curves.LEARNING_RATE: self.optimizer.learning_rate,
         }
         if "halting_loss" in means:
             measured[HALTING_LOSS] = means["halting_loss"]
@@ -128,11 +128,11 @@ class SupervisedLearner(Learner):
         return PredictorPolicy(ModelPredictor(model), self.config.mode)
 
     def state(self) -> LearnerState:
-        """Return weights and optimiser, and the average of the weights if there is one."""
-        kept = self.optimiser if self._averaged is None else self._averaged
+        """Return weights and optimizer, and the average of the weights if there is one."""
+        kept = self.optimizer if self._averaged is None else self._averaged
         return kept.state()
 
     def restore(self, state: LearnerState) -> None:
         """Restore the state of a learner with the same configuration."""
-        kept = self.optimiser if self._averaged is None else self._averaged
+        kept = self.optimizer if self._averaged is None else self._averaged
         kept.restore(state)

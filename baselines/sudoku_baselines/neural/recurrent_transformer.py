@@ -24,7 +24,7 @@ from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import AttentionBlock
-from sudoku_learning.training import OptimiserConfig, train_cli
+from sudoku_learning.training import OptimizerConfig, train_cli
 
 
 class RecurrentTransformer(Model):
@@ -87,7 +87,7 @@ class RecurrentTransformerTraining(SupervisedConfig):
 
     run: Path = Path("runs/recurrent-transformer")
     iterations: int = 15
-    optimiser: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(6e-4, 16))
+    optimizer: OptimizerConfig = field(default_factory=lambda: OptimizerConfig(6e-4, 16))
     model: RecurrentTransformerConfig = field(default_factory=RecurrentTransformerConfig)
 
 

@@ -22,7 +22,7 @@ from sudoku_baselines.neural.learner import SupervisedLearner
 from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
-from sudoku_learning.training import EnvId, OptimiserConfig, train_cli
+from sudoku_learning.training import EnvId, OptimizerConfig, train_cli
 
 _EMBEDDING = 16  # width of a digit, a row and a column each
 
@@ -109,8 +109,8 @@ class RelationalTraining(SupervisedConfig):
     revealed: float = 0.5
     augment: bool = True
     validation_games: int = 128
-    optimiser: OptimiserConfig = field(
-        default_factory=lambda: OptimiserConfig(1e-3, 32, constant_share=0.4)
+    optimizer: OptimizerConfig = field(
+        default_factory=lambda: OptimizerConfig(1e-3, 32, constant_share=0.4)
     )
     model: RelationalConfig = field(default_factory=RelationalConfig)
 

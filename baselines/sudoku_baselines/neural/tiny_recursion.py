@@ -30,7 +30,7 @@ from sudoku_baselines.neural.learner import SupervisedLearner
 from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
-from sudoku_learning.training import EnvId, OptimiserConfig, train_cli
+from sudoku_learning.training import EnvId, OptimizerConfig, train_cli
 
 _MOST_STEPS = 100_000  # of mixing layers, one after the other
 _FIRST_HALTING = -5.0  # logit at first: it halts nowhere
@@ -135,8 +135,8 @@ class TinyRecursionTraining(SupervisedConfig):
     stay_probability: float = 0.1
     average: float = 0.999
     validation_games: int = 128
-    optimiser: OptimiserConfig = field(
-        default_factory=lambda: OptimiserConfig(1e-3, 64, constant_share=0.4)
+    optimizer: OptimizerConfig = field(
+        default_factory=lambda: OptimizerConfig(1e-3, 64, constant_share=0.4)
     )
     model: TinyRecursionConfig = field(default_factory=TinyRecursionConfig)
 

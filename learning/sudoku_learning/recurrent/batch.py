@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from sudoku_learning.training import Optimiser
+from sudoku_learning.training import Optimizer
 
 
 class Segment(NamedTuple):
@@ -58,10 +58,10 @@ class RecurrentBatch(ABC):
     ) -> None:
         """Put new boards into some rows; outputs and `is_solved` are those of all B boards."""
 
-    def update(self, optimiser: Optimiser) -> dict[str, float]:
+    def update(self, optimizer: Optimizer) -> dict[str, float]:
         """Do one update, replace the boards that are done, and return the metrics."""
         segment = self.run_segment()
-        optimiser.step(segment.loss)
+        optimizer.step(segment.loss)
         self.advance(segment.outputs, segment.is_solved, segment.states)
         return segment.metrics
 
@@ -82,7 +82,7 @@ class RecurrentBatch(ABC):
 
 
 def run_updates(
-    network: nn.Module, optimiser: Optimiser, batches: Sequence[RecurrentBatch]
+    network: nn.Module, optimizer: Optimizer, batches: Sequence[RecurrentBatch]
 ) -> dict[str, float]:
     """Update a network once on each of at least one batch; return the means of the metrics.
 
@@ -91,7 +91,7 @@ def run_updates(
     network.train()
     sums: dict[str, float] = {}
     for batch in batches:
-        for name, value in batch.update(optimiser).items():
+        for name, value in batch.update(optimizer).items():
             sums[name] = sums.get(name, 0.0) + value
     network.eval()
     return {name: total / len(batches) for name, total in sums.items()}

@@ -12,7 +12,7 @@ from sudoku_learning.training.config import (
 from sudoku_learning.training.environments import EnvId, HeldOut, geometry_of_env, training_envs
 from sudoku_learning.training.learner import Learner, LearnerState, Progress, Report, RunGenerators
 from sudoku_learning.training.loop import Iteration, Training
-from sudoku_learning.training.optimiser import Optimiser, OptimiserConfig
+from sudoku_learning.training.optimizer import Optimizer, OptimizerConfig
 from sudoku_learning.training.run_folder import free_folder
 from sudoku_learning.training.weights import load_network
 
@@ -24,8 +24,8 @@ __all__ = [
     "Iteration",
     "Learner",
     "LearnerState",
-    "Optimiser",
-    "OptimiserConfig",
+    "Optimizer",
+    "OptimizerConfig",
     "Progress",
     "RayConfig",
     "Report",

@@ -11,9 +11,9 @@ from typing import Generic, TypeVar, cast
 from torch import nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from sudoku_learning.training.checkpoint import OPTIMISER
+from sudoku_learning.training.checkpoint import OPTIMIZER
 from sudoku_learning.training.learner import LearnerState
-from sudoku_learning.training.optimiser import Optimiser, optimiser_tensors, restore_optimiser
+from sudoku_learning.training.optimizer import Optimizer, optimizer_tensors, restore_optimizer
 from sudoku_learning.training.weights import check_tensors, load_weights
 
 _TRAINED = "trained."  # before the names of the weights that are not averaged
@@ -24,20 +24,20 @@ _Network = TypeVar("_Network", bound=nn.Module)
 
 
 class AveragedWeights(Generic[_Network]):
-    """The exponential moving average of the weights that an optimiser updates.
+    """The exponential moving average of the weights that an optimizer updates.
 
     Args:
         network: whose weights are averaged; buffers are copied as they are.
-        optimiser: each of its steps moves the average.
+        optimizer: each of its steps moves the average.
         decay: share of the average that a step keeps, in (0, 1); the first step keeps nothing.
     """
 
-    def __init__(self, network: _Network, optimiser: Optimiser, decay: float) -> None:
+    def __init__(self, network: _Network, optimizer: Optimizer, decay: float) -> None:
         self._network = network
-        self._optimiser = optimiser
+        self._optimizer = optimizer
         average = get_ema_multi_avg_fn(decay)  # type: ignore[no-untyped-call]
         self._averaged = AveragedModel(network, multi_avg_fn=average)
-        optimiser.adam.register_step_post_hook(lambda *_: self._averaged.update_parameters(network))
+        optimizer.adam.register_step_post_hook(lambda *_: self._averaged.update_parameters(network))
 
     @property
     def network(self) -> _Network:
@@ -47,7 +47,7 @@ class AveragedWeights(Generic[_Network]):
     def state(self) -> LearnerState:
         """Return the average as the weights that play, and what training needs beside it."""
         trained = self._network.state_dict()
-        tensors = optimiser_tensors(self._optimiser.adam)
+        tensors = optimizer_tensors(self._optimizer.adam)
         tensors |= {f"{_TRAINED}{name}": value for name, value in trained.items()}
         tensors[_UPDATES] = self._averaged.n_averaged
         return LearnerState(self.network.state_dict(), tensors)
@@ -58,9 +58,9 @@ class AveragedWeights(Generic[_Network]):
         wanted = {f"{_TRAINED}{name}": value for name, value in self._network.state_dict().items()}
         wanted[_UPDATES] = self._averaged.n_averaged
         own = {name: tensors.pop(name) for name in wanted.keys() & tensors.keys()}
-        check_tensors(OPTIMISER, own, wanted)
+        check_tensors(OPTIMIZER, own, wanted)
         load_weights(self.network, state.weights)
-        restore_optimiser(self._optimiser.adam, tensors)
+        restore_optimizer(self._optimizer.adam, tensors)
         self._averaged.n_averaged.copy_(own.pop(_UPDATES))
         trained = {name.removeprefix(_TRAINED): value for name, value in own.items()}
         self._network.load_state_dict(trained)

@@ -2,7 +2,7 @@
 
     config.json             the run's configuration; `"agent"` names the policy that plays it
     weights.safetensors     what playing needs
-    optimiser.safetensors   what only learning needs: optimisers, target networks, torch's generator
+    optimizer.safetensors   what only learning needs: optimizers, target networks, torch's generator
     replay.npz              arrays in numpy
     state.json              counters, curriculum, generators
     timing.json             processor time spent: all that differs between equal runs
@@ -39,10 +39,10 @@ from sudoku_gym.storage.reading import naming as naming
 from sudoku_learning.training.learner import LearnerState
 
 WEIGHTS = "weights.safetensors"
-OPTIMISER, REPLAY = "optimiser.safetensors", "replay.npz"
+OPTIMIZER, REPLAY = "optimizer.safetensors", "replay.npz"
 STATE, TIMING = "state.json", "timing.json"
 SUMS = "SHA256SUMS"
-FILES = (CONFIG_FILE, WEIGHTS, OPTIMISER, REPLAY, STATE, TIMING)
+FILES = (CONFIG_FILE, WEIGHTS, OPTIMIZER, REPLAY, STATE, TIMING)
 _LONGEST_HEADER = 2**20  # bytes, some 8,000 tensors; ours have a few hundred
 _LONGEST_FILE = 20_000_000_000  # bytes, four seconds to sum; ours have some millions
 _LONGEST_STATE = 4 * 2**20  # bytes; ours have a few thousand
@@ -68,7 +68,7 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     write_json(folder / CONFIG_FILE, checkpoint.config)
     write_json(folder / STATE, {**checkpoint.progress, "learner": learner.numbers})
     write_json(folder / TIMING, {"seconds": checkpoint.seconds})
-    for name, tensors in ((WEIGHTS, learner.weights), (OPTIMISER, learner.tensors)):
+    for name, tensors in ((WEIGHTS, learner.weights), (OPTIMIZER, learner.tensors)):
         _save_tensors(tensors, folder / name)
     with naming_file(folder / REPLAY):
         np.savez(folder / REPLAY, allow_pickle=False, **learner.arrays)
@@ -94,8 +94,8 @@ def read_checkpoint(folder: Path) -> Checkpoint:
         if not isinstance(seconds, float) or not isfinite(seconds) or seconds < 0:
             raise ValueError(f"no number of seconds: {seconds!r:.60}")
     config, weights = _config_and_weights(folder)
-    with naming(folder / OPTIMISER):
-        tensors = _load_tensors(folder / OPTIMISER)
+    with naming(folder / OPTIMIZER):
+        tensors = _load_tensors(folder / OPTIMIZER)
     with naming(folder / REPLAY):
         arrays = read_arrays(folder / REPLAY)
     return Checkpoint(config, LearnerState(weights, tensors, arrays, numbers), progress, seconds)

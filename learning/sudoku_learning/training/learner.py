@@ -82,7 +82,7 @@ class LearnerState:
     weights: dict[str, Tensor]
     """what playing needs: a network's `state_dict`, or tables"""
     tensors: dict[str, Tensor] = field(default_factory=dict)
-    """what only learning needs: optimisers, target networks"""
+    """what only learning needs: optimizers, target networks"""
     arrays: dict[str, NDArray[np.generic]] = field(default_factory=dict)
     """in numpy, a replay for example"""
     numbers: dict[str, Any] = field(default_factory=dict)

@@ -231,7 +231,7 @@ class Training(Generic[_Config]):
         unfit = "it does not fit this run"
         with naming(folder / checkpoint.STATE, unfit):
             self._restore(saved.progress)
-        with naming(folder / checkpoint.OPTIMISER, unfit):
+        with naming(folder / checkpoint.OPTIMIZER, unfit):
             tensors = self.random.restore_tensors(saved.learner.tensors)
         with naming(folder, unfit):
             self.learner.restore(replace(saved.learner, tensors=tensors))

@@ -36,16 +36,16 @@ class Corners(training.Learner):
     def __init__(self, config, random):
         self.envs = training.training_envs(config.env, config.boards)
         self.network = networks.seeded(config.seed, lambda: make(config))
-        self.optimiser = training.Optimiser(self.network, training.OptimiserConfig(1e-2))
+        self.optimizer = training.Optimizer(self.network, training.OptimizerConfig(1e-2))
 
     def policy(self):
         return networks.NetworkPolicy(self.network)
 
     def state(self):
-        return self.optimiser.state()
+        return self.optimizer.state()
 
     def restore(self, state):
-        self.optimiser.restore(state)
+        self.optimizer.restore(state)
 
     def learn(self, blanks, random, progress):
         geometry = self.envs.geometry
@@ -57,7 +57,7 @@ class Corners(training.Learner):
             logits, right.float(), reduction="none"
         )
         loss = losses[masks].mean()
-        self.optimiser.step(loss)
+        self.optimizer.step(loss)
         return training.Report(len(boards), {"losses/policy_loss": loss.item()})
 
 

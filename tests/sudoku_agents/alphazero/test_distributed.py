@@ -133,7 +133,7 @@ def test_training_goes_on_when_an_actor_is_killed_and_resumes_to_the_bit(ray_clu
     assert (
         found[BLANKS_LEVEL] == wanted[BLANKS_LEVEL] and found[SUCCESS_RATE] == wanted[SUCCESS_RATE]
     )
-    for name in ("weights.safetensors", "optimiser.safetensors", "replay.npz", "state.json"):
+    for name in ("weights.safetensors", "optimizer.safetensors", "replay.npz", "state.json"):
         one, other = (
             (tmp_path / run / "checkpoints" / "000003" / name).read_bytes()
             for run in ("killed", "whole")

@@ -27,7 +27,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import POLICY_AND_VALUE, Network, PooledConfig
-from sudoku_learning.training import OptimiserConfig, Training
+from sudoku_learning.training import OptimizerConfig, Training
 
 
 def small(run, **changes):
@@ -255,9 +255,9 @@ def test_unusable_configurations_are_refused(wrong, message):
     ("kind", "wrong", "message"),
     [
         (SearchConfig, {"reward": "dense"}, "reward must be 'terminal' or 'sparse'"),
-        (OptimiserConfig, {"batch_size": 0}, "batch_size must be at least 1"),
+        (OptimizerConfig, {"batch_size": 0}, "batch_size must be at least 1"),
         (AlphaZeroLossConfig, {"passes": 0.0}, "passes must be positive"),
-        (OptimiserConfig, {"learning_rate": -1.0}, "learning_rate must be positive"),
+        (OptimizerConfig, {"learning_rate": -1.0}, "learning_rate must be positive"),
     ],
 )
 def test_unusable_parts_of_a_configuration_are_refused(kind, wrong, message):

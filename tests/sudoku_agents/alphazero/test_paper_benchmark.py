@@ -81,4 +81,4 @@ def test_the_settings_are_the_papers():
     assert not config.search.proofs and not config.search.reuse
     assert config.curriculum.start == 2 and config.curriculum.stop == 12
     assert paper.run_config("control", paper.Config()).curriculum.blanks == 8
-    assert paper.run_config("control-0.2", paper.Config()).optimiser.learning_rate == 0.2
+    assert paper.run_config("control-0.2", paper.Config()).optimizer.learning_rate == 0.2

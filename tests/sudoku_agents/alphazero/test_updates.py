@@ -12,7 +12,7 @@ from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_learning.networks import POLICY_AND_VALUE, MLPConfig, Network, PooledConfig, seeded
-from sudoku_learning.training import Optimiser, OptimiserConfig
+from sudoku_learning.training import Optimizer, OptimizerConfig
 
 
 def settings(batch_size, augment=True, actions="legal", **loss):
@@ -21,7 +21,7 @@ def settings(batch_size, augment=True, actions="legal", **loss):
         search=SearchConfig(actions=actions),
         network=MLPConfig((64,)),
         loss=AlphaZeroLossConfig(**loss),
-        optimiser=OptimiserConfig(batch_size=batch_size),
+        optimizer=OptimizerConfig(batch_size=batch_size),
     )
 
 
@@ -70,12 +70,12 @@ def test_updates_teach_the_right_placements(augment):
     with torch.random.fork_rng():
         torch.manual_seed(0)
         network = make(16, 3)
-    optimiser = Optimiser(network, OptimiserConfig(1e-2))
+    optimizer = Optimizer(network, OptimizerConfig(1e-2))
     config = settings(64, augment=augment, passes=1.0)
-    before = update_network(network, optimiser, solver_positions(512), 64, geometry, config, rng)
+    before = update_network(network, optimizer, solver_positions(512), 64, geometry, config, rng)
     for _ in range(8):
         after = update_network(
-            network, optimiser, solver_positions(512), 512, geometry, config, rng
+            network, optimizer, solver_positions(512), 512, geometry, config, rng
         )
     assert after.policy < before.policy - 0.1
     fresh = solver_positions(200, seed=1)
@@ -93,10 +93,10 @@ def test_training_is_the_same_to_the_bit_for_the_same_generators():
         with torch.random.fork_rng():
             torch.manual_seed(3)
             network = make(8, 2)
-        optimiser = Optimiser(network, OptimiserConfig(1e-2))
+        optimizer = Optimizer(network, OptimizerConfig(1e-2))
         update_network(
             network,
-            optimiser,
+            optimizer,
             solver_positions(128),
             256,
             Geometry.standard(4),
@@ -113,12 +113,12 @@ def test_the_entropy_term_keeps_the_policy_undecided():
         with torch.random.fork_rng():
             torch.manual_seed(0)
             network = make(8, 2)
-        optimiser = Optimiser(network, OptimiserConfig(1e-2))
+        optimizer = Optimizer(network, OptimizerConfig(1e-2))
         config = settings(64, entropy_weight=weight)
         rng, geometry = np.random.default_rng(0), Geometry.standard(4)
         positions = solver_positions(256, only_singles=True)
         for _ in range(4):
-            last = update_network(network, optimiser, positions, 512, geometry, config, rng)
+            last = update_network(network, optimizer, positions, 512, geometry, config, rng)
         return last.entropy
 
     assert entropy(10.0) > entropy(0.0) + 0.05
@@ -129,12 +129,12 @@ def test_a_loss_over_every_action_starts_at_the_logarithm_of_all_placements(ever
     geometry = Geometry.standard(4)
     network = seeded(0, lambda: Network(MLPConfig((64,)), POLICY_AND_VALUE, geometry))
     config = settings(128, augment=False, actions="blank", passes=1.0, every_action=every_action)
-    rng, optimiser = np.random.default_rng(0), Optimiser(network, OptimiserConfig(1e-2))
+    rng, optimizer = np.random.default_rng(0), Optimizer(network, OptimizerConfig(1e-2))
 
     def train(passes):
         return update_network(
             network,
-            optimiser,
+            optimizer,
             solver_positions(128),
             passes * 128,
             geometry,

@@ -26,7 +26,7 @@ from sudoku_gym.policies import SolverPolicy
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import FactorGraphConfig
 from sudoku_learning.recurrent import RecurrentConfig
-from sudoku_learning.training import OptimiserConfig, Training
+from sudoku_learning.training import OptimizerConfig, Training
 
 FOUR = Geometry.standard(4)
 NETWORK = FactorGraphConfig(8, 4, test_rounds=16, intersections=True, convergence_margin=1.0)
@@ -43,7 +43,7 @@ def small(run, **changes):
         evaluate_every=1,
         checkpoint_every=1,
         search=RetryConfig(evaluations=60),
-        optimiser=OptimiserConfig(4e-3, 8, constant_share=0.4),
+        optimizer=OptimizerConfig(4e-3, 8, constant_share=0.4),
         recurrent=RecurrentConfig(updates=6),
         network=NETWORK,
         curriculum=ConstantConfig(blanks=12),
@@ -84,7 +84,7 @@ def test_a_short_run_learns(tmp_path):
         tmp_path / "run",
         iterations=5,
         games=64,
-        optimiser=OptimiserConfig(4e-3, 24, constant_share=0.4),
+        optimizer=OptimizerConfig(4e-3, 24, constant_share=0.4),
         recurrent=RecurrentConfig(updates=40),
         network=replace(NETWORK, rounds=8, test_rounds=32),
     )
@@ -238,14 +238,14 @@ def test_a_search_that_solves_nothing_is_an_error(tmp_path):
         ({"envs": ("Sudoku6x6-v0", "Sudoku5x5-v0")}, "Sudoku5x5-v0"),
         ({"recurrent": {"segments": 0}}, "segments must be at least 1"),
         ({"recurrent": {"stay_probability": 2.0}}, "stay_probability must lie in"),
-        ({"optimiser": {"learning_rate": 0.0}}, "learning_rate must be positive"),
-        ({"optimiser": {"constant_share": 1.5}}, "constant_share must lie in"),
+        ({"optimizer": {"learning_rate": 0.0}}, "learning_rate must be positive"),
+        ({"optimizer": {"constant_share": 1.5}}, "constant_share must lie in"),
         ({"recurrent": {"policy_weight": -1.0}}, "policy_weight must not be negative"),
     ],
 )
 def test_settings_that_make_no_sense(tmp_path, changes, message):
     with pytest.raises(ValueError, match=message):
-        kinds = {"optimiser": OptimiserConfig, "recurrent": RecurrentConfig}
+        kinds = {"optimizer": OptimizerConfig, "recurrent": RecurrentConfig}
         for name in kinds.keys() & changes.keys():
             changes = {name: kinds[name](**changes[name])}
         small(tmp_path, **changes)

@@ -24,7 +24,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import FactorGraphConfig, MLPConfig
 from sudoku_learning.recurrent import LabelPool, RecurrentConfig
-from sudoku_learning.training import OptimiserConfig, Progress, RunGenerators, Training
+from sudoku_learning.training import OptimizerConfig, Progress, RunGenerators, Training
 
 FOUR = Geometry.standard(4)
 EMPTY = np.zeros((4, 4), np.int8)
@@ -169,7 +169,7 @@ def test_likelihood_makes_the_solutions_that_were_found_likely(tmp_path):
         iterations=5,
         seed=3,  # its untrained network solves nothing
         loss=BalanceConfig(kind="maximum-likelihood"),
-        optimiser=OptimiserConfig(4e-3, 24, constant_share=0.4),
+        optimizer=OptimizerConfig(4e-3, 24, constant_share=0.4),
         recurrent=RecurrentConfig(updates=40, segments=4, revealed=0.25, policy_weight=0.0),
         network=FactorGraphConfig(8, 8, intersections=True, test_rounds=32, convergence_margin=1.0),
         curriculum=SuccessRateConfig(start=4, stop=12, threshold=0.5, window=8, min_count=8),
@@ -272,8 +272,8 @@ def test_settings_that_make_no_sense(tmp_path, changes, message):
     [
         (lambda: BalanceConfig(decay=0.0), "decay must be positive"),
         (lambda: BalanceConfig(rounds=0), "rounds must be at least 1"),
-        (lambda: OptimiserConfig(learning_rate=-1.0), "learning_rate must be positive"),
-        (lambda: OptimiserConfig(constant_share=1.5), "constant_share must lie in"),
+        (lambda: OptimizerConfig(learning_rate=-1.0), "learning_rate must be positive"),
+        (lambda: OptimizerConfig(constant_share=1.5), "constant_share must lie in"),
         (lambda: RecurrentConfig(revealed=2.0), "revealed must lie in"),
         (lambda: RewardConfig(min_log_reward=0.5), "min_log_reward must be negative"),
         (lambda: RewardConfig(exponent=0.0), "exponent must be positive"),

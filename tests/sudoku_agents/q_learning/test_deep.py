@@ -23,7 +23,7 @@ from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import FactorGraphConfig, MLPConfig, NetworkPolicy
-from sudoku_learning.training import OptimiserConfig, Training
+from sudoku_learning.training import OptimizerConfig, Training
 
 PLAIN = TargetsConfig(n_step=3, backup="max", hindsight=False)
 
@@ -37,7 +37,7 @@ def small(run, **changes):
         checkpoint_every=2,
         replay=ReplayConfig(capacity=300, importance=0.4, last_importance=1.0),
         updates=DQNUpdatesConfig(segments=3),
-        optimiser=OptimiserConfig(4e-3, 16, constant_share=0.5),
+        optimizer=OptimizerConfig(4e-3, 16, constant_share=0.5),
         network=FactorGraphConfig(8, 4, intersections=True),
         curriculum=SuccessRateConfig(start=2, stop=4, threshold=0.5, window=32, min_count=32),
     )
@@ -197,9 +197,9 @@ def test_damaged_states(tmp_path, damage, message):
         (ReplayConfig, {"capacity": 0}, "capacity must be at least 1"),
         (ReplayConfig, {"priority": 2.0}, "priority must lie in"),
         (ReplayConfig, {"importance": -1.0}, "importance must lie in"),
-        (OptimiserConfig, {"batch_size": 0}, "batch_size must be at least 1"),
+        (OptimizerConfig, {"batch_size": 0}, "batch_size must be at least 1"),
         (DQNUpdatesConfig, {"move_weight": 0.0}, "move_weight must be positive"),
-        (OptimiserConfig, {"constant_share": 1.5}, "constant_share must lie in"),
+        (OptimizerConfig, {"constant_share": 1.5}, "constant_share must lie in"),
         (DQNConfig, {"games": 0}, "games must be at least 1"),
         (DQNConfig, {"random_moves": -1.0}, "random_moves must not be negative"),
         (DQNConfig, {"reward": "none"}, "reward must be one of"),
@@ -235,7 +235,7 @@ def test_without_the_rules(tmp_path):
         values="plain",
         targets=replace(PLAIN, n_step=1),
         updates=DQNUpdatesConfig(segments=1),
-        optimiser=OptimiserConfig(4e-3, 16, constant_share=0.5),
+        optimizer=OptimizerConfig(4e-3, 16, constant_share=0.5),
         network=MLPConfig((32,)),
         curriculum=ConstantConfig(blanks=3),
     )

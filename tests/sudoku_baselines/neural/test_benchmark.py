@@ -12,7 +12,7 @@ from sudoku_baselines.neural.multiverse import MultiverseConfig
 from sudoku_gym import puzzles
 from sudoku_learning.networks import FactorGraphConfig, seeded
 from sudoku_learning.recurrent import RecurrentConfig
-from sudoku_learning.training import OptimiserConfig, Training
+from sudoku_learning.training import OptimizerConfig, Training
 
 
 @pytest.mark.parametrize("verses", [1, 5])
@@ -59,7 +59,7 @@ def small(name, run, seed, parts):
         seed=seed,
         puzzles=parts,
         validation_games=4,
-        optimiser=OptimiserConfig(4e-3, 4, constant_share=0.4),
+        optimizer=OptimizerConfig(4e-3, 4, constant_share=0.4),
         recurrent=RecurrentConfig(updates=2, segments=2),
         network=FactorGraphConfig(8, 2),
     )

@@ -18,7 +18,7 @@ from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import FactorGraphConfig, NetworkPolicy, Restarts
 from sudoku_learning.recurrent import RecurrentConfig
-from sudoku_learning.training import OptimiserConfig, Progress, RunGenerators, Training
+from sudoku_learning.training import OptimizerConfig, Progress, RunGenerators, Training
 
 
 def small(run, **changes):
@@ -27,7 +27,7 @@ def small(run, **changes):
         "iterations": 2,
         "validation_games": 16,
         "puzzles": PuzzlesConfig(distinct=40),
-        "optimiser": OptimiserConfig(4e-3, 24, constant_share=0.4),
+        "optimizer": OptimizerConfig(4e-3, 24, constant_share=0.4),
         "recurrent": RecurrentConfig(updates=60, segments=4),
         "network": FactorGraphConfig(
             8, 8, test_rounds=32, intersections=True, convergence_margin=1.0
@@ -88,7 +88,7 @@ def test_what_is_predicted_moves_with_the_board():
 def test_an_interrupted_run_continues_to_the_bit(tmp_path):
     few = {
         "iterations": 3,
-        "optimiser": OptimiserConfig(4e-3, 8, constant_share=0.4),
+        "optimizer": OptimizerConfig(4e-3, 8, constant_share=0.4),
         "recurrent": RecurrentConfig(updates=4, segments=2),
     }
     whole = Training(small(tmp_path / "whole", **few), ExactCoverLearner)

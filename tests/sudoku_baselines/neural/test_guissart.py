@@ -32,7 +32,7 @@ from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles.banks import named_geometry
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_learning.networks import seeded
-from sudoku_learning.training import OptimiserConfig, Training
+from sudoku_learning.training import OptimizerConfig, Training
 
 FOUR = Geometry.standard(4)
 GEOMETRIES = ["4x4", "6x6", "9x9", "x9x9", "windows9x9", "jigsaw9x9", "latin9x9"]
@@ -198,7 +198,7 @@ def small(run, **changes):
         "fillers": 2,
         "epochs": 8,
         "iterations": 20,
-        "optimiser": OptimiserConfig(2e-2, 8, constant_share=0.3),
+        "optimizer": OptimizerConfig(2e-2, 8, constant_share=0.3),
         "trials": 3,
         "validation_games": 8,
         "evaluate_every": 20,
@@ -258,7 +258,7 @@ def test_trial_and_error_and_backtracking_solve_the_rest(trained):
 
 def test_an_interrupted_run_continues_to_the_bit(tmp_path):
     few = {"env": "Sudoku4x4-v0", "grids": 12, "epochs": 1, "iterations": 4}
-    few["optimiser"] = OptimiserConfig(2e-2, 6, constant_share=0.3)
+    few["optimizer"] = OptimizerConfig(2e-2, 6, constant_share=0.3)
     whole = Training(small(tmp_path / "whole", **few), GuissartLearner)
     whole.run()
     part = small(tmp_path / "part", **few)

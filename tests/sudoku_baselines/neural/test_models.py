@@ -32,7 +32,7 @@ from sudoku_gym.puzzles.banks import named_geometry
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import chunks, seeded
-from sudoku_learning.training import OptimiserConfig, Progress, RayConfig, RunGenerators, Training
+from sudoku_learning.training import OptimizerConfig, Progress, RayConfig, RunGenerators, Training
 
 FOUR = Geometry.standard(4)
 MODELS = {
@@ -58,7 +58,7 @@ def small(name, run, **changes):
         "cells": "blanks",
         "segments": 4 if name == "tiny-recursion" else 1,
         "average": 0.9 if name == "tiny-recursion" else 0.0,
-        "optimiser": OptimiserConfig(3e-3, 32),
+        "optimizer": OptimizerConfig(3e-3, 32),
         "mode": "surest",
         "validation_games": 16,
     }
@@ -208,7 +208,7 @@ def test_the_average_of_the_weights_plays(tmp_path):
     config = small("mlp", tmp_path / "run", updates=3, iterations=1, average=0.75)
     learner = SupervisedLearner(config, RunGenerators(0))
     seen = []
-    learner.optimiser.adam.register_step_post_hook(
+    learner.optimizer.adam.register_step_post_hook(
         lambda *_: seen.append([p.detach().clone() for p in learner.model.parameters()])
     )
     learner.learn({8: 1.0}, RunGenerators(1), Progress())
@@ -243,7 +243,7 @@ def test_relations_follow_the_unit_table():
 
 
 def test_an_interrupted_run_continues_to_the_bit(tmp_path):
-    few = {"updates": 6, "iterations": 3, "optimiser": OptimiserConfig(3e-3, 8)}
+    few = {"updates": 6, "iterations": 3, "optimizer": OptimizerConfig(3e-3, 8)}
     whole = Training(small("tiny-recursion", tmp_path / "whole", **few), SupervisedLearner)
     whole.run()
     part = small("tiny-recursion", tmp_path / "part", **few)
@@ -259,7 +259,7 @@ def test_an_interrupted_run_continues_to_the_bit(tmp_path):
 
 
 def test_runs_are_played_as_asked(tmp_path):
-    few = {"updates": 2, "iterations": 1, "optimiser": OptimiserConfig(3e-3, 4)}
+    few = {"updates": 2, "iterations": 1, "optimizer": OptimizerConfig(3e-3, 4)}
     Training(small("rrn", tmp_path / "rrn", **few), SupervisedLearner).run()
     Training(small("mlp", tmp_path / "mlp", **few), SupervisedLearner).run()
     policy = load_policy(f"{tmp_path / 'rrn'}?mode=one-shot&rounds=9")

@@ -9,7 +9,7 @@ from sudoku_learning.networks import FactorGraphConfig, Network, PolicyConfig, s
 from sudoku_learning.networks.factor_graph.recurrent_state import empty_states
 from sudoku_learning.recurrent import LabelledBatch, RecurrentConfig, draw_batches, run_updates
 from sudoku_learning.recurrent.labelled import placement_losses
-from sudoku_learning.training import Optimiser, OptimiserConfig
+from sudoku_learning.training import Optimizer, OptimizerConfig
 
 BODY = FactorGraphConfig(8, 2, intersections=True)
 
@@ -138,13 +138,13 @@ def test_a_network_without_a_value_learns_to_solve_boards():
     pool = pool_of()
     body = FactorGraphConfig(8, 4, intersections=True)
     network = seeded(0, lambda: Network(body, {"policy": PolicyConfig()}, pool.geometry))
-    optimiser = Optimiser(network, OptimiserConfig(4e-3))
+    optimizer = Optimizer(network, OptimizerConfig(4e-3))
     rng = np.random.default_rng(0)
     boards = batch_of(pool, segments=4, stay=0.5, network=network)
     batches = draw_batches([boards], 30, rng)
     assert batches == [boards] * 30
-    first = run_updates(network, optimiser, batches)
-    last = run_updates(network, optimiser, batches)
+    first = run_updates(network, optimizer, batches)
+    last = run_updates(network, optimizer, batches)
     assert first["value"] == last["value"] == 0
     assert last["placements"] < 0.5 * first["placements"]
     assert last["solved"] > max(0.3, first["solved"])

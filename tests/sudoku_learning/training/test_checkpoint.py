@@ -13,12 +13,12 @@ import torch
 from sudoku_learning.training import LearnerState, checkpoint
 from sudoku_learning.training.checkpoint import Checkpoint
 from sudoku_learning.training.learner import RunGenerators
-from sudoku_learning.training.optimiser import optimiser_tensors, restore_optimiser
+from sudoku_learning.training.optimizer import optimizer_tensors, restore_optimizer
 from sudoku_learning.training.run_folder import RunFolder, checkpoint_in
 
 NAMES = (
     *("config.json", "state.json", "timing.json"),
-    *("weights.safetensors", "optimiser.safetensors", "replay.npz"),
+    *("weights.safetensors", "optimizer.safetensors", "replay.npz"),
 )
 
 
@@ -327,30 +327,30 @@ def test_what_another_training_removes_is_not_called_missing(tmp_path):
         checkpoint.read_checkpoint(tmp_path / "checkpoints" / "000001")
 
 
-def test_the_optimiser_continues_where_it_was():
-    def step(weights, optimiser, times):
+def test_the_optimizer_continues_where_it_was():
+    def step(weights, optimizer, times):
         for _ in range(times):
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             weights.square().sum().backward()
-            optimiser.step()
+            optimizer.step()
 
     straight = torch.nn.Parameter(torch.ones(3))
-    optimiser = torch.optim.Adam([straight], 0.1)
-    step(straight, optimiser, 3)
-    tensors = optimiser_tensors(optimiser)
+    optimizer = torch.optim.Adam([straight], 0.1)
+    step(straight, optimizer, 3)
+    tensors = optimizer_tensors(optimizer)
     copy = torch.nn.Parameter(straight.detach().clone())
     again = torch.optim.Adam([copy], 0.1)
-    restore_optimiser(again, tensors)
-    step(straight, optimiser, 2)
+    restore_optimizer(again, tensors)
+    step(straight, optimizer, 2)
     step(copy, again, 2)
     assert torch.equal(straight, copy)
 
 
 @pytest.mark.parametrize("name", ["7.step", "exp_avg", "x.exp_avg", "0.exp_avg"])
-def test_the_tensors_of_another_optimiser_are_refused(name):
-    optimiser = torch.optim.Adam([torch.nn.Parameter(torch.ones(3))], 0.1)
+def test_the_tensors_of_another_optimizer_are_refused(name):
+    optimizer = torch.optim.Adam([torch.nn.Parameter(torch.ones(3))], 0.1)
     with pytest.raises(ValueError, match=name.replace(".", r"\.")):
-        restore_optimiser(optimiser, {name: torch.ones(4)})
+        restore_optimizer(optimizer, {name: torch.ones(4)})
 
 
 def test_both_generators_continue_where_they_were():

@@ -47,8 +47,8 @@ def test_a_schedule_registered_late_is_an_option_and_saved():
 
 def test_what_is_no_schedule_has_no_place():
     content = Late().to_json()
-    content["curriculum"] = {"type": "optimiser"}
-    with pytest.raises(ValueError, match=r"curriculum: .*'optimiser' has no place here"):
+    content["curriculum"] = {"type": "optimizer"}
+    with pytest.raises(ValueError, match=r"curriculum: .*'optimizer' has no place here"):
         config_from_json(content, Late)
     content["curriculum"] = {"type": "schedule/test-step"}
     with pytest.raises(ValueError, match="of type 'schedule/test-step' is unknown"):

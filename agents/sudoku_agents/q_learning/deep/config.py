@@ -12,7 +12,7 @@ from sudoku_gym.plugins import find_env
 from sudoku_gym.storage.checks import check_counts, check_positive, check_shares
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import FactorGraphConfig
-from sudoku_learning.training import CurriculumConfig, OptimiserConfig, TrainingConfig
+from sudoku_learning.training import CurriculumConfig, OptimizerConfig, TrainingConfig
 from sudoku_learning.training.config import NetworkConfig
 
 
@@ -126,8 +126,8 @@ class DQNConfig(TrainingConfig):
     """replay of transitions"""
     updates: DQNUpdatesConfig = field(default_factory=DQNUpdatesConfig)
     """how the network is updated"""
-    optimiser: OptimiserConfig = field(
-        default_factory=lambda: OptimiserConfig(4e-3, constant_share=0.5)
+    optimizer: OptimizerConfig = field(
+        default_factory=lambda: OptimizerConfig(4e-3, constant_share=0.5)
     )
     """Adam; a batch of transitions"""
     network: NetworkConfig = field(

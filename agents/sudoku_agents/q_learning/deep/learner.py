@@ -24,13 +24,13 @@ from sudoku_learning.networks.network import seeded
 from sudoku_learning.recurrent import run_updates
 from sudoku_learning.training import (
     LearnerState,
-    Optimiser,
+    Optimizer,
     Progress,
     Report,
     RunGenerators,
     train_cli,
 )
-from sudoku_learning.training.checkpoint import OPTIMISER
+from sudoku_learning.training.checkpoint import OPTIMIZER
 from sudoku_learning.training.environments import geometry_of_env
 from sudoku_learning.training.samplers import SamplingLearner, make_sampler
 from sudoku_learning.training.sampling import split_games
@@ -52,7 +52,7 @@ class DQNLearner(SamplingLearner):
         seed = int(random.numpy.integers(2**32))
         self.network = seeded(seed, make).eval()
         self.target_network = seeded(seed, make).train()  # as many rounds as in training
-        self.optimiser = Optimiser(self.network, config.optimiser)
+        self.optimizer = Optimizer(self.network, config.optimizer)
         self.replay = TransitionReplay(
             config.replay.capacity, self._geometry.size, config.replay.priority
         )
@@ -64,19 +64,19 @@ class DQNLearner(SamplingLearner):
         tasks = split_games(config.games, blanks, config.ray, rng)
         games = DQNGames.concatenate(self.sampler.sample(self.network.state_dict(), tasks))
         self.replay.add(games.transitions)
-        self.optimiser.schedule(progress.share)
+        self.optimizer.schedule(progress.share)
         first, last = config.replay.importance, config.replay.last_importance
         beta = first + (last - first) * progress.share
         networks = self.network, self.target_network
         batch = ReplayBatch(*networks, self.replay, self._geometry, config, beta, rng)
-        count = ceil(config.updates.passes * len(games.transitions) / config.optimiser.batch_size)
-        means = run_updates(self.network, self.optimiser, [batch] * count)
+        count = ceil(config.updates.passes * len(games.transitions) / config.optimizer.batch_size)
+        means = run_updates(self.network, self.optimizer, [batch] * count)
         return Report(
             steps=len(games.transitions),
             curves={
                 curves.EPISODIC_RETURN: float(games.returns.mean()),
                 curves.EPISODIC_LENGTH: float(games.lengths.mean()),
-                curves.LEARNING_RATE: self.optimiser.learning_rate,
+                curves.LEARNING_RATE: self.optimizer.learning_rate,
                 Q_LOSS: means["loss"],
                 Q_ERROR: means["error"],
                 Q_VALUE: means["value"],
@@ -94,8 +94,8 @@ class DQNLearner(SamplingLearner):
         return NetworkPolicy(self.network, HEAD)
 
     def state(self) -> LearnerState:
-        """Return weights, optimiser, target network and replay."""
-        own = self.optimiser.state()
+        """Return weights, optimizer, target network and replay."""
+        own = self.optimizer.state()
         target_weights = self.target_network.state_dict()
         tensors = own.tensors | {
             f"{_TARGET}{name}": value for name, value in target_weights.items()
@@ -108,8 +108,8 @@ class DQNLearner(SamplingLearner):
         target_weights = {
             n.removeprefix(_TARGET): v for n, v in state.tensors.items() if n.startswith(_TARGET)
         }
-        check_tensors(OPTIMISER, target_weights, self.target_network.state_dict())
-        self.optimiser.restore(replace(state, tensors=own))
+        check_tensors(OPTIMIZER, target_weights, self.target_network.state_dict())
+        self.optimizer.restore(replace(state, tensors=own))
         self.target_network.load_state_dict(target_weights)
         self.replay.restore(state.arrays)
 

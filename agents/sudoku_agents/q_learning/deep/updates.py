@@ -16,7 +16,7 @@ from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import Network
 from sudoku_learning.recurrent import RecurrentBatch, Segment
-from sudoku_learning.training import Optimiser
+from sudoku_learning.training import Optimizer
 
 # Loss weight of a board with a target for every placement; needed because its losses are summed.
 HINDSIGHT_WEIGHT = 0.01
@@ -41,7 +41,7 @@ class ReplayBatch(RecurrentBatch):
         beta: float,
         rng: np.random.Generator,
     ) -> None:
-        count, size = config.optimiser.batch_size, geometry.size
+        count, size = config.optimizer.batch_size, geometry.size
         super().__init__(count, config.updates.segments, config.updates.stay_probability, rng)
         self._network = network
         self._target_network = target_network
@@ -61,9 +61,9 @@ class ReplayBatch(RecurrentBatch):
         self._loss_weights = np.zeros(count, np.float32)
         self._free_rows = np.arange(count)
 
-    def update(self, optimiser: Optimiser) -> dict[str, float]:
+    def update(self, optimizer: Optimizer) -> dict[str, float]:
         """Update the network, then the target network softly; return the metrics."""
-        metrics = super().update(optimiser)
+        metrics = super().update(optimizer)
         soft_update(self._target_network, self._network, self._config.targets.tau)
         return metrics
 

@@ -40,8 +40,8 @@ from sudoku_learning.training import (
     EnvId,
     Learner,
     LearnerState,
-    Optimiser,
-    OptimiserConfig,
+    Optimizer,
+    OptimizerConfig,
     Progress,
     Report,
     RunGenerators,
@@ -63,7 +63,7 @@ class GuissartTraining(LabelledConfig):
     fixed: ClassVar[tuple[str, ...]] = (
         *LabelledConfig.fixed,
         *("grids", "fillers", "epochs", "hidden", "updates"),
-        *("placements", "trials", "revealed", "optimiser"),
+        *("placements", "trials", "revealed", "optimizer"),
     )
 
     env: EnvId = "Sudoku9x9-v0"
@@ -87,8 +87,8 @@ class GuissartTraining(LabelledConfig):
     revealed: float = 0.5
     """share of the boards that begin with more cells of the solution, any share of them: where
     filling stops early, nothing else shows what comes later"""
-    optimiser: OptimiserConfig = field(
-        default_factory=lambda: OptimiserConfig(2e-2, constant_share=0.3)
+    optimizer: OptimizerConfig = field(
+        default_factory=lambda: OptimizerConfig(2e-2, constant_share=0.3)
     )
     """Adam; the learning rate falls in each network's iterations"""
     validation_games: int = 256
@@ -121,7 +121,7 @@ class GuissartLearner(Learner):
         self._geometry = parts.train.geometry
         make = partial(config.build, self._geometry)
         self.networks = seeded(int(random.numpy.integers(2**32)), make).eval()
-        self.optimiser = Optimiser(self.networks, config.optimiser)
+        self.optimizer = Optimizer(self.networks, config.optimizer)
         self._train = _some(parts.train, config.grids)
         self._validation = _some(parts.validation, config.grids)
         self._begun = 1
@@ -135,7 +135,7 @@ class GuissartLearner(Learner):
             which, epoch = config.fillers, progress.iteration - config.fillers * config.epochs
             epochs = max(1, config.iterations - config.fillers * config.epochs)
         self._begun = min(which + 1, config.fillers)
-        self.optimiser.schedule(epoch / epochs)
+        self.optimizer.schedule(epoch / epochs)
         if which < config.fillers:
             loss, positions, filled = self._epoch(which, random.numpy)
             if epoch == epochs - 1:
@@ -157,13 +157,13 @@ class GuissartLearner(Learner):
         return PredictorPolicy(FillingPredictor(self.networks, self._begun), "one-shot")
 
     def state(self) -> LearnerState:
-        """Return weights, optimiser, and how many networks fill."""
-        return replace(self.optimiser.state(), numbers={"begun": self._begun})
+        """Return weights, optimizer, and how many networks fill."""
+        return replace(self.optimizer.state(), numbers={"begun": self._begun})
 
     def restore(self, state: LearnerState) -> None:
         """Restore the state of a learner with the same configuration."""
         check_structure(state.numbers, {"begun": 1})
-        self.optimiser.restore(state)
+        self.optimizer.restore(state)
         self._begun = state.numbers["begun"]
         if not 1 <= self._begun <= self.config.fillers:
             raise ValueError(f"{STATE}: {self._begun} networks fill, of {self.config.fillers}")
@@ -173,7 +173,7 @@ class GuissartLearner(Learner):
         losses: list[float] = []
         positions = filled = 0
         network = self.networks.first(which + 1)[which]
-        size = self.config.optimiser.batch_size
+        size = self.config.optimizer.batch_size
         for marks, truth in self._batches(self._train, which, rng, size):
             network.reset_thresholds()
             for loss, count in self._fill_and_learn(which, marks, truth, rng, learning=True):
@@ -239,7 +239,7 @@ class GuissartLearner(Learner):
             present = torch.from_numpy(truth.ravel()[drawn] > 0)
             targets = torch.stack([~present, present], 1)
             entropy = functional.binary_cross_entropy_with_logits(logits, targets.float())
-            self.optimiser.step(entropy - CERTAINTY_WEIGHT * certainty(logits, targets))
+            self.optimizer.step(entropy - CERTAINTY_WEIGHT * certainty(logits, targets))
         return entropy.item()
 
     def _proposals(self, rng: np.random.Generator) -> tuple[float, int, float]:
@@ -247,7 +247,7 @@ class GuissartLearner(Learner):
         config, losses = self.config, []
         fillers, proposer = self.networks.first(config.fillers), self.networks.proposer
         count = decided = 0
-        size = config.optimiser.batch_size
+        size = config.optimizer.batch_size
         for marks, truth in self._batches(self._train, config.fillers, rng, size):
             for _ in range(config.trials):
                 going_on = _is_open(marks, truth)
@@ -261,7 +261,7 @@ class GuissartLearner(Learner):
                 chosen = proposer(seen[each, torch.from_numpy(placements)])[:, 1]
                 decides = torch.from_numpy(found.decides).float()
                 loss = functional.binary_cross_entropy_with_logits(chosen, decides)
-                self.optimiser.step(loss)
+                self.optimizer.step(loss)
                 losses.append(loss.item())
                 count += len(marks)
                 decided += int(found.decides.sum())

@@ -1,4 +1,4 @@
-"""A network's optimiser as most learners use it, and as a part of their state."""
+"""A network's optimizer as most learners use it, and as a part of their state."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from torch import Tensor, nn
 
 from sudoku_gym.storage.checks import check_counts, check_positive, check_shares
 from sudoku_gym.storage.configs import registered
-from sudoku_learning.training.checkpoint import OPTIMISER
+from sudoku_learning.training.checkpoint import OPTIMIZER
 from sudoku_learning.training.learner import LearnerState
 from sudoku_learning.training.weights import check_tensors, load_weights
 
 
-@registered("optimiser")
+@registered("optimizer")
 @dataclass(frozen=True)
-class OptimiserConfig:
+class OptimizerConfig:
     """Adam on batches, with clipped gradients and a learning rate that may fall."""
 
     learning_rate: float = 3e-3
@@ -41,10 +41,10 @@ class OptimiserConfig:
         return self.learning_rate * max((1 - share) / (1 - self.constant_share), 0.02)
 
 
-class Optimiser:
+class Optimizer:
     """Adam on a network's parameters, with clipped gradients."""
 
-    def __init__(self, network: nn.Module, config: OptimiserConfig) -> None:
+    def __init__(self, network: nn.Module, config: OptimizerConfig) -> None:
         self.adam = torch.optim.Adam(network.parameters(), config.learning_rate)
         self._network = network
         self._config = config
@@ -67,27 +67,27 @@ class Optimiser:
         self.adam.step()
 
     def state(self) -> LearnerState:
-        """Return the network's weights and the optimiser's tensors."""
-        return LearnerState(self._network.state_dict(), optimiser_tensors(self.adam))
+        """Return the network's weights and the optimizer's tensors."""
+        return LearnerState(self._network.state_dict(), optimizer_tensors(self.adam))
 
     def restore(self, state: LearnerState) -> None:
         """Put weights and tensors of a state back; raises ValueError if they do not fit."""
         load_weights(self._network, state.weights)
-        restore_optimiser(self.adam, state.tensors)
+        restore_optimizer(self.adam, state.tensors)
 
 
-def optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """Return an optimiser's tensors by name, `<parameter>.<quantity>`, fit for safetensors."""
+def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """Return an optimizer's tensors by name, `<parameter>.<quantity>`, fit for safetensors."""
     return {
         f"{index}.{name}": value.clone()
-        for index, values in optimiser.state_dict()["state"].items()
+        for index, values in optimizer.state_dict()["state"].items()
         for name, value in values.items()
     }
 
 
-def restore_optimiser(optimiser: torch.optim.Adam, tensors: Mapping[str, Tensor]) -> None:
-    """Put the tensors of `optimiser_tensors` back; raises ValueError if they do not fit."""
-    parameters = [each for group in optimiser.param_groups for each in group["params"]]
+def restore_optimizer(optimizer: torch.optim.Adam, tensors: Mapping[str, Tensor]) -> None:
+    """Put the tensors of `optimizer_tensors` back; raises ValueError if they do not fit."""
+    parameters = [each for group in optimizer.param_groups for each in group["params"]]
     moved = {name.partition(".")[0] for name in tensors}  # no step has moved the others yet
     wanted = {
         f"{index}.{quantity}": like
@@ -95,14 +95,14 @@ def restore_optimiser(optimiser: torch.optim.Adam, tensors: Mapping[str, Tensor]
         if str(index) in moved
         for quantity, like in _adams(parameter).items()
     }
-    check_tensors(OPTIMISER, tensors, wanted)
+    check_tensors(OPTIMIZER, tensors, wanted)
     state: dict[int, dict[str, Tensor]] = {}
     for name, value in tensors.items():
         index, _, quantity = name.partition(".")
         if quantity != "exp_avg" and (value < 0).any():
-            raise ValueError(f"{OPTIMISER}: {name} has negative numbers")
+            raise ValueError(f"{OPTIMIZER}: {name} has negative numbers")
         state.setdefault(int(index), {})[quantity] = value
-    optimiser.load_state_dict({**optimiser.state_dict(), "state": state})
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
 
 
 def _adams(parameter: Tensor) -> dict[str, Tensor]:

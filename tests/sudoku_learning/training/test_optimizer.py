@@ -1,22 +1,22 @@
-"""The optimiser's configuration, and how its learning rate falls."""
+"""The optimizer's configuration, and how its learning rate falls."""
 
 import pytest
 import torch
 
-from sudoku_learning.training import Optimiser, OptimiserConfig
+from sudoku_learning.training import Optimizer, OptimizerConfig
 
 
 def test_the_learning_rate_falls_once_its_constant_share_is_over():
-    optimiser = Optimiser(torch.nn.Linear(1, 1), OptimiserConfig(0.1, constant_share=0.4))
+    optimizer = Optimizer(torch.nn.Linear(1, 1), OptimizerConfig(0.1, constant_share=0.4))
     rates = []
     for share in (0, 0.4, 0.7, 1):
-        optimiser.schedule(share)
-        rates.append(optimiser.learning_rate)
+        optimizer.schedule(share)
+        rates.append(optimizer.learning_rate)
     assert rates == pytest.approx([0.1, 0.1, 0.05, 0.002])
 
 
 def test_the_learning_rate_stays_with_a_constant_share_of_1():
-    assert {OptimiserConfig(0.1).learning_rate_at(share) for share in (0, 0.5, 1)} == {0.1}
+    assert {OptimizerConfig(0.1).learning_rate_at(share) for share in (0, 0.5, 1)} == {0.1}
 
 
 @pytest.mark.parametrize(
@@ -30,4 +30,4 @@ def test_the_learning_rate_stays_with_a_constant_share_of_1():
 )
 def test_settings_that_make_no_sense(changes, message):
     with pytest.raises(ValueError, match=message):
-        OptimiserConfig(**changes)
+        OptimizerConfig(**changes)
