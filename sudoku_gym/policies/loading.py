@@ -6,6 +6,8 @@ A folder may come from anywhere, so its `config.json` is data: the name in it is
 from __future__ import annotations
 
 import os
+from hashlib import sha256
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ from sudoku_gym.policies.protocols import (
 from sudoku_gym.storage.reading import read_json
 
 CONFIG_FILE = "config.json"
-_LONGEST_NAME = 200
+WEIGHTS_FILE = "weights.safetensors"
 
 
 def load_policy(
@@ -52,18 +54,32 @@ def load_policy(
             names an agent that is not installed.
         ModuleNotFoundError: if it needs an extra; the message says how to install it.
     """
-    is_path = isinstance(name_or_path, os.PathLike)
-    name, found, options = find_policy(
-        os.path.join(os.curdir, name_or_path) if is_path else os.fspath(name_or_path)
-    )
-    if trust and name.startswith(HUB_PREFIX):
-        raise ValueError(f"{name}: what comes from the Hub is data; leave trust (--trust) out")
+    name, found, options = find_policy(name_or_path)
+    first: list[Path] = []
     with plugins.suggest_extra(name):
         if isinstance(found, Path):
-            made = _load_checkpoint(found, trust, options, kwargs)
+            if trust and name.startswith(HUB_PREFIX):
+                raise ValueError(f"{name}: what comes from the Hub is data; leave trust out")
+            first, found = [found], _agent_in(found, trust)
+        if not isinstance(found, type) and isinstance(found, Policy | Solver | Predictor):
+            if options or kwargs:
+                given = ", ".join({**options, **kwargs})
+                raise ValueError(f"{name!r} is a finished policy and takes no {given}")
+            made = found
+        elif callable(found):
+            made = found(*first, **plugins.checked_options(found, name, options, kwargs, len(first)))
         else:
-            made = _make(found, name, options, kwargs)
-        return _as_policy(made, name)
+            raise ValueError(f"{name!r} is a {type(found).__name__}, neither a policy nor a class")
+    if isinstance(made, Policy):
+        return made
+    if isinstance(made, Solver):
+        return SolverPolicy(made)
+    if isinstance(made, Predictor):
+        return PredictorPolicy(made)
+    raise ValueError(
+        f"{name!r} made a {type(made).__name__}, which is no policy: it needs the methods "
+        "reset(puzzles, geometry, rng) and act(boards, action_masks)"
+    )
 
 
 def load_solver(name_or_path: str | os.PathLike[str], *, trust: bool = False) -> CompleteSolver:
@@ -86,7 +102,7 @@ def load_solver(name_or_path: str | os.PathLike[str], *, trust: bool = False) ->
     return solver
 
 
-def find_policy(text: str) -> tuple[str, Any, dict[str, Any]]:
+def find_policy(name_or_path: str | os.PathLike[str]) -> tuple[str, Any, dict[str, Any]]:
     """Find what `load_policy` makes a policy of, without making it.
 
     Returns:
@@ -97,91 +113,52 @@ def find_policy(text: str) -> tuple[str, Any, dict[str, Any]]:
         ValueError: if there is no such policy, or the options have another form.
         ModuleNotFoundError: if it needs an extra.
     """
-    name, options, is_folder = split_policy(text)
+    if isinstance(name_or_path, os.PathLike):
+        return os.fspath(name_or_path), Path(name_or_path), {}
+    name, options = plugins.split_options(name_or_path)
+    entries = plugins.available(plugins.POLICIES)
+    if name in entries:
+        return name, plugins.load(plugins.POLICIES, name), options
     if name.startswith(HUB_PREFIX):
         with plugins.suggest_extra(name):
             return name, fetch_checkpoint(name), options
-    return name, Path(name) if is_folder else _find(name), options
-
-
-def split_policy(text: str) -> tuple[str, dict[str, Any], bool]:
-    """Return the name and the options in a policy's name, and whether it is that of a folder.
-
-    Raises:
-        ValueError: if the options have another form.
-    """
-    before, _, _ = text.partition("?")
-    is_name = before.startswith(HUB_PREFIX) or plugins.names_attribute(before)
-    is_name |= before in plugins.available(plugins.POLICIES)
-    # A folder may have a question mark in its own name, but hides nothing that is installed.
-    if not is_name and os.path.isdir(text):
-        return text, {}, True
-    name, options = plugins.split_options(text)
-    return name, options, not is_name and os.path.isdir(name)
-
-
-def _find(name: str) -> Any:
-    entries = plugins.available(plugins.POLICIES)
-    if name in entries:
-        return plugins.load(plugins.POLICIES, name)
+    if os.path.isdir(name):
+        return name, Path(name), options
     if ":" in name:
-        return plugins.load_attribute(name)
+        return name, plugins.load_attribute(name), options
     raise ValueError(
-        f"no policy {name!r:.200}: use {plugins.join_names(entries)}, module:attribute, "
-        "the folder of a checkpoint, or hf:owner/name"
+        f"no policy {name!r}: use {plugins.join_names(entries)}, module:attribute, the folder of "
+        "a checkpoint, or hf:owner/name"
     )
 
 
-def _make(found: Any, name: str, options: dict[str, Any], kwargs: dict[str, Any]) -> Any:
-    if isinstance(found, type) or not isinstance(found, Policy | Solver | Predictor):
-        if not callable(found):
-            raise ValueError(f"{name!r} is a {type(found).__name__}, neither a policy nor a class")
-        return found(**plugins.checked_options(found, name, options, kwargs))
-    if options or kwargs:
-        raise ValueError(
-            f"{name!r} is a finished policy and takes no {', '.join({**options, **kwargs})}"
-        )
-    return found
+def weights_sha256(name: str) -> str | None:
+    """Return the SHA-256 of the file of weights that a policy is made from, None if it has none.
+
+    `name` is that of the policy, as `load_policy` takes it. Raises as `find_policy`.
+    """
+    file = weights_file(name)
+    return None if file is None else sha256(file.read_bytes()).hexdigest()
 
 
-def _load_checkpoint(
-    folder: Path, trust: bool, options: dict[str, Any], kwargs: dict[str, Any]
-) -> Any:
-    agent, path = agent_of(folder), folder / CONFIG_FILE
-    if trust:
-        plugins.import_environments(_read_config(folder))
-    found = _find_agent(agent, path, trust)
-    load = getattr(found, "load", found)
-    if not callable(load) or not plugins.takes_first(load, folder):
-        raise ValueError(f"{path}: its agent {agent!r} is none that loads a folder")
-    return load(folder, **plugins.checked_options(load, str(folder), options, kwargs, 1))
+def weights_file(name: str) -> Path | None:
+    """Return the file of weights that a policy is made from, None if it has none.
 
-
-def _find_agent(agent: str, path: Path, trust: bool) -> Any:
-    if trust or ":" not in agent:
-        try:
-            return _find(agent)
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from None
-    known = plugins.join_names(plugins.available(plugins.POLICIES))
-    raise ValueError(
-        f"{path} names the agent {agent!r}, and a checkpoint may name installed policies only "
-        f"({known}); if you trust its author, and let it run any code, pass "
-        "trust=True (--trust in the shell)"
-    )
-
-
-def _as_policy(made: Any, name: str) -> Policy:
-    if isinstance(made, Policy):
-        return made
-    if isinstance(made, Solver):
-        return SolverPolicy(made)
-    if isinstance(made, Predictor):
-        return PredictorPolicy(made)
-    raise ValueError(
-        f"{name!r} made a {type(made).__name__}, which is no policy: it needs the methods "
-        "reset(puzzles, geometry, rng) and act(boards, action_masks)"
-    )
+    It is that of a checkpoint, or the latest of a run, whose folder is named itself or is the first
+    argument, by default or as an option, of what makes the policy; or the file that this argument
+    names. Raises as `find_policy`.
+    """
+    _, found, options = find_policy(name)
+    if not isinstance(found, Path):
+        first = next(iter(signature(found).parameters.values()), None) if callable(found) else None
+        given = options.get(first.name, first.default) if first else None
+        if not isinstance(given, str | os.PathLike):
+            return None
+        found = Path(given)
+    if found.is_file():
+        return found
+    latest = sorted(found.glob(f"checkpoints/[0-9]*/{WEIGHTS_FILE}"))
+    return next((file for file in [found / WEIGHTS_FILE, *latest[-1:]] if file.is_file()), None)
 
 
 def agent_of(folder: Path) -> str:
@@ -190,8 +167,26 @@ def agent_of(folder: Path) -> str:
     Raises:
         ValueError: if there is no configuration, it is no JSON, or it names no agent.
     """
-    agent: str = _read_config(folder)["agent"]
-    return agent
+    return str(_read_config(folder)["agent"])
+
+
+def _agent_in(folder: Path, trust: bool) -> Any:
+    """Return what loads the folder of a checkpoint; only `trust` imports what it names."""
+    config, path = _read_config(folder), folder / CONFIG_FILE
+    agent, entries = config["agent"], plugins.available(plugins.POLICIES)
+    if trust:
+        plugins.import_environments(config)
+    if agent in entries:
+        found = plugins.load(plugins.POLICIES, agent)
+    elif trust and ":" in agent:
+        found = plugins.load_attribute(agent)
+    else:
+        raise ValueError(
+            f"{path} names the agent {agent!r}, and a checkpoint may name installed policies only "
+            f"({plugins.join_names(entries)}); if you trust its author, and let it run any code, "
+            "pass trust=True (--trust in the shell)"
+        )
+    return getattr(found, "load", found)
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
@@ -200,11 +195,15 @@ def _read_config(folder: Path) -> dict[str, Any]:
         config: Any = read_json(path)
     except (FileNotFoundError, NotADirectoryError):
         raise ValueError(f"{folder} is no checkpoint: it has no {CONFIG_FILE}") from None
-    except OSError as error:
-        raise ValueError(f"{path} can't be read: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ValueError(f"{path} is no JSON: {error}") from None
-    agent = config.get("agent") if isinstance(config, dict) else None
-    if not isinstance(agent, str) or not 0 < len(agent) <= _LONGEST_NAME:
+    if not isinstance(config, dict) or not isinstance(config.get("agent"), str):
         raise ValueError(f'{path} must name its agent: "agent": the name of an installed policy')
-    return dict(config)
+    return config
+
+
+def split_policy(text: str) -> tuple[str, dict[str, Any], bool]:
+    """Return the name and the options in a policy's name, and whether it is that of a folder."""
+    name, options = plugins.split_options(text)
+    is_name = name in plugins.available(plugins.POLICIES) or name.startswith(HUB_PREFIX)
+    return name, options, not is_name and os.path.isdir(name)
