@@ -76,7 +76,7 @@ def _in_one_line(name: str) -> Iterator[None]:
 
 
 def at_its_commit(name: str) -> str:
-    """Return the name of a policy with the commit, fetched now, where a branch or a tag is named."""
+    """Return the name of a policy with its commit, fetched now, in place of a branch or tag."""
     if not name.startswith(HUB_PREFIX):
         return name
     checkpoint, mark, options = name.partition("?")

@@ -67,7 +67,8 @@ def load_policy(
                 raise ValueError(f"{name!r} is a finished policy and takes no {given}")
             made = found
         elif callable(found):
-            made = found(*first, **plugins.checked_options(found, name, options, kwargs, len(first)))
+            options = plugins.checked_options(found, name, options, kwargs, len(first))
+            made = found(*first, **options)
         else:
             raise ValueError(f"{name!r} is a {type(found).__name__}, neither a policy nor a class")
     if isinstance(made, Policy):
