@@ -32,7 +32,7 @@ import tyro
 from numpy.typing import NDArray
 from rich.console import Console
 
-from results import Row, command_of, read, share_of, table, write
+from results import Row, command_of, read, share_of, table, write_json
 from sudoku_agents.alphazero.config import AlphaZeroConfig, AlphaZeroLossConfig
 from sudoku_agents.alphazero.learner import AlphaZeroLearner
 from sudoku_agents.alphazero.policy import AlphaZeroPolicy
@@ -117,11 +117,11 @@ def main(argv: Sequence[str] | None = None) -> dict[str, Any]:
         found["commands"].append(command)
         if part in ("floors", "simulations"):
             found["rows"] = list(floors(config) if part == "floors" else simulations(config))
-            write(config.out, figures)
+            write_json(config.out, figures)
         else:
             for rows in train(part, found["rows"], config):
                 found["rows"] += rows
-                write(config.out, figures)
+                write_json(config.out, figures)
         print("", part, table(found["rows"], names=3), "", sep="\n", flush=True)
     return figures
 

@@ -20,7 +20,7 @@ from sudoku_gym.evaluation import Evaluation
 from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.evaluation.tables import markdown_table
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_gym.storage.atomic import write_json
+from sudoku_gym.storage.atomic import write_text
 
 Row = dict[str, Any]
 
@@ -75,16 +75,39 @@ def read(path: Path | None) -> dict[str, Any]:
     return json.loads(path.read_text("utf-8")) if path is not None and path.exists() else {}
 
 
-def write(path: Path | None, content: Any) -> None:
-    """Write JSON atomically, into a folder that need not exist; without a path, nothing."""
+def write_json(path: Path | None, content: Any) -> None:
+    """Write JSON atomically, one line a row, into a folder that need not exist; None: nothing."""
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_json(path, content, indent=1)
+        write_text(path, _laid_out(content, "") + "\n")
+
+
+def _laid_out(value: Any, indent: str, is_item: bool = False) -> str:
+    """Return JSON in which tables, and what holds one, take a line for each of their parts."""
+    text = json.dumps(value, ensure_ascii=False)
+    deeper = indent + " "
+    if isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        lines = [deeper + _laid_out(item, deeper, True) for item in value]
+        return "[\n" + ",\n".join(lines) + f"\n{indent}]"
+    if not isinstance(value, dict) or not value:
+        return text
+    if _has_table(value) or not indent or (len(text) > 100 and not is_item):
+        lines = [f"{deeper}{json.dumps(k)}: {_laid_out(v, deeper)}" for k, v in value.items()]
+        return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+    return text
+
+
+def _has_table(value: dict[str, Any]) -> bool:
+    return any(
+        (isinstance(part, list) and any(isinstance(item, dict) for item in part))
+        or (isinstance(part, dict) and _has_table(part))
+        for part in value.values()
+    )
 
 
 def write_rows(path: Path | None, command: str, rows: Sequence[Row], **more: Any) -> None:
     """Write the rows of a benchmark with the command that measured them."""
-    write(path, {"command": command, **more, "rows": list(rows)})
+    write_json(path, {"command": command, **more, "rows": list(rows)})
 
 
 def keep(out: Path | None, part: str, command: str, rows: Sequence[Row], names: int = 1) -> None:
@@ -98,7 +121,7 @@ def keep(out: Path | None, part: str, command: str, rows: Sequence[Row], names: 
         names: how many columns of the table are flush left.
     """
     print(f"\n{part}\n\n{table(rows, names=names)}", flush=True)
-    write(out, read(out) | {part: {"command": command, "rows": list(rows)}})
+    write_json(out, read(out) | {part: {"command": command, "rows": list(rows)}})
 
 
 class Results:
@@ -130,7 +153,7 @@ class Results:
     def add(self, row: Row) -> None:
         """Write a row down."""
         self.rows.append(row)
-        write(self._path, {"commands": self._commands, "rows": self.rows})
+        write_json(self._path, {"commands": self._commands, "rows": self.rows})
         print(", ".join(f"{name} {value}" for name, value in row.items()), flush=True)
 
 

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 import torch
 
-import self_play
 from sudoku_agents.alphazero.config import AlphaZeroConfig
 from sudoku_agents.alphazero.learner import AlphaZeroLearner
 from sudoku_agents.alphazero.replay import Positions, SparsePolicies
@@ -155,14 +154,6 @@ def test_the_command_joins_a_cluster_and_makes_a_run_that_can_be_loaded(ray_clus
     assert done.returncode == 0, done.stderr
     assert "Connecting to existing Ray cluster" in done.stderr
     assert evaluate(load_policy(tmp_path), puzzles.load("4x4", "test")[:8]).illegal == 0
-
-
-@pytest.mark.slow
-def test_throughput_is_measured(ray_cluster, capsys):
-    rates = self_play.main(["--smoke", "--actors", "1"])
-    assert rates.keys() == {"without Ray", "1 actor"}
-    assert all(0 < games < positions for games, positions in rates.values())
-    assert "times without Ray" in capsys.readouterr().out
 
 
 def test_without_ray_the_extra_is_named_and_one_process_is_enough(tmp_path, monkeypatch):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-import training_curve
 from sudoku_agents.calphazero.loading import load
 from sudoku_agents.expert_iteration import labels
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
@@ -99,23 +98,6 @@ def test_a_short_run_learns(tmp_path):
     found = read_curves(tmp_path / "run")
     assert {SEARCHED, EVALUATIONS, TRAINING_COMPLETION, COMPLETION_RATE} <= found.keys()
     assert training.learner._joined == ("Sudoku4x4-v0", "Sudoku6x6-v0")
-
-
-def test_the_checkpoints_of_a_run_play_for_its_curve(tmp_path):
-    train(small(tmp_path / "run", keep_checkpoints=None)).run()
-    out, plot = tmp_path / "curve.json", tmp_path / "curve.png"
-    arguments = ["--run", str(tmp_path / "run"), "--sets", "4x4", "6x6", "--count", "10"]
-    arguments += ["--every", "2", "--rounds", "32", "--out", str(out), "--plot", str(plot)]
-    rows = training_curve.main(arguments)
-    assert [(row["iteration"], row["puzzles"]) for row in rows] == [
-        (2, "4x4"),
-        (2, "6x6"),
-        (3, "4x4"),
-        (3, "6x6"),
-    ]
-    assert all(row["count"] == 10 and 0 <= row["solved"] <= 10 for row in rows)
-    assert plot.read_bytes().startswith(b"\x89PNG")
-    assert training_curve.main(arguments) == rows  # nothing is played twice
 
 
 def test_a_run_begins_with_the_weights_of_another(tmp_path):

@@ -1,6 +1,5 @@
 """RLlib's algorithms on our environments: legal, learning, reproducible, saved and restored."""
 
-import json
 import re
 import subprocess
 import sys
@@ -15,8 +14,6 @@ from ray.rllib.algorithms.impala import IMPALAConfig
 from ray.rllib.core import DEFAULT_MODULE_ID
 from ray.rllib.core.rl_module.rl_module import RLModule, RLModuleSpec
 
-import rllib_algorithms
-import rllib_throughput
 from sudoku_agents.rllib import (
     MODULE_PATH,
     MaskedActorCritic,
@@ -258,19 +255,3 @@ def test_the_pages_first_example_runs(tmp_path, monkeypatch, capsys):
     exec(compile(code, "example", "exec"), {})
     assert "of 315 puzzles solved" in capsys.readouterr().out
     assert read_curves(tmp_path / "runs" / "rllib")[BLANKS_LEVEL][1]
-
-
-def test_the_benchmark_of_sampling(capsys):
-    speeds = rllib_throughput.main(["--num-envs=4", "--steps=100", "--repetitions=1"])
-    assert len(speeds) == 4 and all(speed > 0 for speed in speeds.values())
-    assert "| by the network |" in capsys.readouterr().out
-
-
-def test_the_benchmark_of_algorithms(tmp_path):
-    out = tmp_path / "figures.json"
-    result = rllib_algorithms.main(
-        ["APPO-dense", "--steps=1000", "--every=1000", "--out", str(out)]
-    )
-    assert result.illegal == 0
-    (row,) = json.loads(out.read_text())["rows"]
-    assert row["count"] == len(result.solved) and row["solved"] == result.solved.sum()

@@ -10,12 +10,14 @@ import pytest
 
 pytest.importorskip("pysat")
 
-import solver_agreement
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles import banks, named
 from sudoku_gym.puzzles.difficulty import GRADES, grade
 from sudoku_gym.puzzles.generator import generate
+from sudoku_gym.solver import FoundSolutions
+from sudoku_gym.solver.cover_bits import cover_tables
+from sudoku_gym.solver.depth_first import search_boards
 from sudoku_gym.solver.lane_sharing import FIRST_LIMIT
 
 NINE = Geometry.standard(9)
@@ -29,9 +31,32 @@ np.savez(sys.argv[1] + "/results.npz", **results_of(np.load(sys.argv[1] + "/boar
 
 
 def boards_of_all_kinds(count, seed):
-    """Return boards of six kinds in one array."""
-    kinds = solver_agreement.boards_of_all_kinds(count, np.random.default_rng(seed))
-    return np.concatenate(list(kinds.values()))
+    """Return standard 9x9 boards of six kinds in one array: no, one and several solutions."""
+    rng = np.random.default_rng(seed)
+    made = generate(count, NINE, rng)
+    minimal, solutions = made.puzzles.reshape(count, 81), made.solutions.reshape(count, 81)
+    fewer, more, changed = minimal.copy(), minimal.copy(), minimal.copy()
+    for index in range(count):
+        fewer[index, rng.choice(np.flatnonzero(minimal[index]))] = 0
+        more[index, rng.choice(np.flatnonzero(minimal[index] == 0))] = rng.integers(1, 10)
+        changed[index, rng.choice(np.flatnonzero(minimal[index]))] = rng.integers(1, 10)
+    shown = rng.random(solutions.shape) < 0.6 * rng.random((count, 1))
+    partly = np.where(shown, solutions, 0).astype(np.int8)
+    wrong = partly.copy()
+    wrong[np.arange(count), rng.integers(0, 81, count)] = rng.integers(1, 10, count)
+    kinds = minimal, fewer, more, changed, partly, wrong
+    return np.concatenate([boards.reshape(count, 9, 9) for boards in kinds])
+
+
+def by_exact_cover(boards, limit):
+    """Search standard 9x9 boards with the engine for all geometries."""
+    flat = boards.reshape(-1, 81)
+    solutions, decided = np.empty_like(flat), np.empty(len(flat), np.bool_)
+    found, nodes = np.empty((2, len(flat)), np.int64)
+    tables = cover_tables(NINE)
+    results = solutions, found, decided, nodes
+    search_boards(flat, limit, 10**6, tables, *results, is_stopped=np.zeros(1, np.bool_))
+    return FoundSolutions(solutions.reshape(boards.shape), found, decided, nodes)
 
 
 def same(one, other):
@@ -53,7 +78,7 @@ def results_of(boards):
 def test_it_finds_what_the_engine_of_all_geometries_finds(limit):
     boards = boards_of_all_kinds(400, limit)
     result = solver.find_solutions(boards, limit)
-    other = solver_agreement.by_exact_cover(boards, limit)
+    other = by_exact_cover(boards, limit)
     found = other.found
     assert other.decided.all()
     assert result.decided.all()
@@ -117,13 +142,13 @@ def test_many_solutions_are_counted():
         cells[rng.choice(np.flatnonzero(cells), 3, replace=False)] = 0
     boards = puzzle.reshape(-1, 9, 9)
     counts = solver.count_solutions(boards, 20_000)
-    assert (counts == solver_agreement.by_exact_cover(boards, 20_000).found).all()
+    assert (counts == by_exact_cover(boards, 20_000).found).all()
     assert counts.max() > 500
 
 
 def test_a_trap_is_left_to_the_search_with_restarts():
     trap = board.parse(TRAP)[None]
-    result, other = solver.find_solutions(trap), solver_agreement.by_exact_cover(trap, 2)
+    result, other = solver.find_solutions(trap), by_exact_cover(trap, 2)
     assert same(result, other) and result.found[0] == 2 and result.nodes[0] < 200
     boards = np.concatenate([named.boards().puzzles, trap, named.boards().puzzles[:3]])
     whole = solver.find_solutions(boards)

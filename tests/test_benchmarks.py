@@ -1,0 +1,108 @@
+"""The programs in `benchmarks/` run, and the shares on pages are those of the files of results."""
+
+import json
+import re
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import floors
+from results import write_json
+from sudoku_gym.evaluation.intervals import wilson_interval
+
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "docs" / "results"
+PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))]
+NUMBER = r"(\d+(?:\.\d+)?)"
+SHARE = re.compile(rf"{NUMBER} %\**(?: \(| \| ){NUMBER}(?: to |-){NUMBER}(?: %)?(?:\)|;| \|)")
+OF_A_LESSER_FIGURE = {("docs/leaderboard.md", "88.0 % (76.2 to 94.4)")}  # explains what a cell says
+
+
+def test_floors_are_written_and_not_played_twice(tmp_path, monkeypatch):
+    figures, page = tmp_path / "floors.json", tmp_path / "floors.md"
+    arguments = ["--smoke", "--ids", "Sudoku4x4-v0", "--out", str(figures), "--page", str(page)]
+    floors.main(arguments)
+    text = page.read_text()
+    lines = [line for line in text.splitlines() if line.startswith("| `Sudoku4x4-v0`")]
+    assert len(lines) == 10 and all("100.0 %" in line for line in lines)
+    monkeypatch.setattr(floors, "evaluate", None)
+    floors.main(arguments)
+    assert page.read_text() == text
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("program", "arguments", "printed"),
+    [
+        ("belief_propagation", "--smoke --parts contradictions --out {out}", "Steering Wheel"),
+        ("build_extreme_like", "--smoke --hardest-steps 1 --hard-steps 1", "| hardest "),
+        ("calphazero", "--sets 4x4 --count 4 --out {out}", "| 4x4 "),
+        ("classical", "--smoke --parts named --out {out}", "| easy (36)"),
+        ("env_throughput", "--smoke --no-jumanji --num-envs 8", "with choosing"),
+        ("first_step", "--smoke --env Sudoku4x4-v0", "on a new machine"),
+        ("gflownet", "empty --seconds 0.5 --seeds 1 --draws 300 --bodies perceptron",
+         "constrained"),
+        ("neural_4x4", "multiverse --models M5 --distinct 32 --epochs 1 --count 20 "
+         "--out {out} --runs {runs}", "orbits"),
+        ("neural_9x9", "nine --models mlp --minutes 0.005 --count 9 --distinct 9 "
+         "--out {out} --runs {runs}", "| mlp"),
+        ("q_learning", "--parts tabular --iterations 8 --count 50 --seeds 0", "q-learning, seed 0"),
+        ("reproduce_calphazero", "--parts mlp --runs {runs} --out {out} --count 6 --games 4 "
+         "--simulations 3 --play-with 2 --level-iterations 1 --checks 1 --minutes 0.002",
+         "| mlp | test"),
+        ("reset", "--smoke --names Sudoku9x9-v0 --num-envs 4 --shares 0", "as stored"),
+        ("search", "--smoke --networks table", "simulations"),
+        ("solvers", "--smoke --banks 9x9 --peers Norvig", "Norvig-style Python"),
+        ("text", "--smoke --policy hidden-singles", "solved in text"),
+    ],
+)  # fmt: skip
+def test_a_program_runs(program, arguments, printed, tmp_path, capsys):
+    words = arguments.format(out=tmp_path / "figures.json", runs=tmp_path / "runs").split()
+    module = pytest.importorskip(program, exc_type=ModuleNotFoundError)
+    module.main(words)
+    assert printed in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_table_of_spaces_is_up_to_date():
+    table = import_module("environments_table").spaces_table()
+    assert table in (ROOT / "docs" / "environments.md").read_text("utf-8")
+
+
+def test_a_row_of_results_is_one_line(tmp_path):
+    content = {"command": "python x.py", "rows": [{"a": 1, "b": [1, 2]}, {"a": "x\ny"}], "none": []}
+    write_json(tmp_path / "rows.json", content)
+    text = (tmp_path / "rows.json").read_text("utf-8")
+    assert json.loads(text) == content
+    assert ' {"a": 1, "b": [1, 2]},\n' in text and len(text.splitlines()) == 8
+
+
+def figures(content):
+    """Yield share, low and high in percent of all that was played, wherever it stands."""
+    if isinstance(content, dict):
+        count = content.get("count")
+        if content.get("outcomes"):  # of the leaderboard, a letter a puzzle
+            solved, count = content["outcomes"].count("1"), len(content["outcomes"])
+            low, high = wilson_interval(solved, count)
+            yield 100 * solved / count, 100 * low, 100 * high
+        elif "solved" in content and count and ("low" in content or "interval" in content):
+            low, high = content.get("interval") or (content["low"], content["high"])
+            yield 100 * content["solved"] / count, low, high
+        content = list(content.values())
+    if isinstance(content, list):
+        for value in content:
+            yield from figures(value)
+
+
+def test_shares_with_intervals_were_measured():
+    files = [json.loads(path.read_text(encoding="utf-8")) for path in RESULTS.glob("*.json")]
+    measured = np.array(sorted(set(figures(files))))
+    untraced = set()
+    for page in PAGES:
+        for said in SHARE.finditer(page.read_text(encoding="utf-8")):
+            share = np.array([float(number) for number in said.groups()])
+            digits = max(len(number.partition(".")[2]) for number in said.groups())
+            if not (abs(measured - share) < 0.5 * 10.0**-digits + 0.011).all(1).any():
+                untraced.add((page.relative_to(ROOT).as_posix(), said.group()))
+    assert untraced == OF_A_LESSER_FIGURE
