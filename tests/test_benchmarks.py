@@ -36,7 +36,7 @@ def test_floors_are_written_and_not_played_twice(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("program", "arguments", "printed"),
     [
-        ("belief_propagation", "--smoke --parts contradictions --out {out}", "Steering Wheel"),
+        ("belief_propagation", "--smoke --parts contradictions --out {out}", "one wrong given"),
         ("build_extreme_like", "--smoke --hardest-steps 1 --hard-steps 1", "| hardest "),
         ("calphazero", "--sets 4x4 --count 4 --out {out}", "| 4x4 "),
         ("classical", "--smoke --parts named --out {out}", "| easy (36)"),
@@ -51,7 +51,7 @@ def test_floors_are_written_and_not_played_twice(tmp_path, monkeypatch):
         ("q_learning", "--parts tabular --iterations 8 --count 50 --seeds 0", "q-learning, seed 0"),
         ("reproduce_calphazero", "--parts mlp --runs {runs} --out {out} --count 6 --games 4 "
          "--simulations 3 --play-with 2 --level-iterations 1 --checks 1 --minutes 0.002",
-         "| mlp | test"),
+         "3 simulations"),
         ("reset", "--smoke --names Sudoku9x9-v0 --num-envs 4 --shares 0", "as stored"),
         ("search", "--smoke --networks table", "simulations"),
         ("solvers", "--smoke --banks 9x9 --peers Norvig", "Norvig-style Python"),
@@ -105,4 +105,4 @@ def test_shares_with_intervals_were_measured():
             digits = max(len(number.partition(".")[2]) for number in said.groups())
             if not (abs(measured - share) < 0.5 * 10.0**-digits + 0.011).all(1).any():
                 untraced.add((page.relative_to(ROOT).as_posix(), said.group()))
-    assert untraced == OF_A_LESSER_FIGURE
+    assert untraced <= OF_A_LESSER_FIGURE
