@@ -2,12 +2,10 @@
 
 import os
 import shutil
-import signal
 import sys
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Timer
 
 import pytest
 from numba.core import event
@@ -120,13 +118,3 @@ def actors_change_nothing(ray_cluster, tmp_path):
         assert torch.equal(*weights)
 
     return check
-
-
-@pytest.fixture
-def interrupt_after():
-    """A function that lets Ctrl+C come to the test in so many seconds."""
-    if os.name != "posix":
-        pytest.skip("a process can't interrupt itself there")
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield lambda seconds: Timer(seconds, os.kill, [os.getpid(), signal.SIGINT]).start()
-    signal.signal(signal.SIGINT, before)

@@ -13,7 +13,7 @@ from gymnasium.error import InvalidAction
 from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym.board import candidates
-from sudoku_gym.compiler.intrinsics import nonzero_bits, popcount, uncounted
+from sudoku_gym.compiler.intrinsics import borrowed, nonzero_bits, popcount
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.compiler.random_stream import new_stream, next_below
 from sudoku_gym.geometry import Geometry, geometry_for
@@ -97,7 +97,7 @@ def sample_actions(
 @njit(cache=True)
 def _sample(masks, stream, actions):
     """Draw one of the legal actions of each row; leave the actions of rows that have none."""
-    masks, stream = uncounted(masks), uncounted(stream)
+    masks, stream = borrowed(masks), borrowed(stream)
     whole, rest = divmod(masks.shape[1], 64)
     legal = np.zeros(whole + (rest > 0), np.uint64)  # one bit an action
     ends = np.zeros(len(legal), np.int64)  # how many are legal up to the end of each word

@@ -33,7 +33,6 @@ from sudoku_gym.cli.surroundings import import_matplotlib_elsewhere, leave_folde
 from sudoku_gym.cli.terminal import occupy_closed_streams, replace_unprintable, strip_control
 from sudoku_gym.cli.text import Text
 from sudoku_gym.cli.watch import Watch
-from sudoku_gym.compiler.jit import check_enabled
 from sudoku_gym.plugins import add_import_folder
 from sudoku_gym.plugins.usage_errors import short_usage_errors
 from sudoku_gym.policies.processes import restore_child_signals
@@ -87,7 +86,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             add_import_folder(os.getcwd())  # so that module:attribute finds the user's file
         except FileNotFoundError:  # processes can't be started there, nor torch's libraries loaded
             raise ValueError("the working folder has been removed: change to another") from None
-        check_enabled()
         _check_out(arguments)
         command = _parse(arguments or ["--help"])
         check_seed(command)

@@ -14,7 +14,6 @@ from tyro.conf import Positional
 
 from sudoku_gym import plugins
 from sudoku_gym.cli.terminal import console, strip_control, table
-from sudoku_gym.compiler.cache import compiled
 from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.difficulty import GRADES
 
@@ -24,7 +23,7 @@ _OPTIONAL = ("torch", "stable-baselines3", "ray", "gradio")  # shown where they 
 
 @dataclass(frozen=True)
 class Info:
-    """Show what is installed and compiled: versions, environments, policies, extras, kernels."""
+    """Show what is installed: versions, environments, policies, extras."""
 
     bank: Positional[str] = ""
     """Describe this bank of puzzles instead."""
@@ -64,7 +63,6 @@ def _describe_installation() -> None:
         ["policies", ", ".join(plugins.available(plugins.POLICIES)) or "none"],
         ["trainers", ", ".join(plugins.available(plugins.TRAINERS)) or "none"],
         ["extras", ", ".join(_extras())],
-        ["kernels", _kernels()],
     ]
     width = max(len(name) for name, _ in rows)
     for name, text in rows:
@@ -84,12 +82,6 @@ def _extras() -> list[str]:
         f"{extra} (needs {', '.join(missing)})" if missing else extra
         for extra, missing in needs.items()
     ]
-
-
-def _kernels() -> str:
-    """Return the number of compiled kernels and the folder of their machine code."""
-    done, count, folder = compiled()
-    return f"{done} of {count} functions compiled, kept below {folder or 'no folder'}"
 
 
 def _versions() -> list[str]:

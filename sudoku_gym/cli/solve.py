@@ -29,7 +29,7 @@ from sudoku_gym.cli.solve_output import (
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.policies import CompleteSolver, load_solver
 from sudoku_gym.puzzles import files
-from sudoku_gym.solver.slices import in_slices
+from sudoku_gym.solver.chunks import in_chunks
 
 _POLICY_CELLS = 10_368  # of the boards of a slice; the search of a policy may keep much for each
 _MOST_THREADS = 1024
@@ -167,7 +167,7 @@ class Solve:
         before = 0.0
         for geometry, boards, share in stream:
             most = max(1, _POLICY_CELLS // geometry.num_cells) if self.policy else None
-            for part in in_slices(len(boards), most):
+            for part in in_chunks(len(boards), most):
                 done = before + (share - before) * part.stop / len(boards)
                 yield boards[part], self._search(boards[part], geometry), done
             before = share

@@ -18,8 +18,8 @@ _HALF_BITS = ir.VectorType(ir.IntType(1), 32)
 
 
 @intrinsic
-def uncounted(_typing, arrays):
-    """Return the same array, or tuple of arrays, without counts of references.
+def borrowed(_typing, arrays):
+    """Return the same array, or tuple of arrays, without reference counting.
 
     The caller must hold the originals.
     """
@@ -44,8 +44,8 @@ def uncounted(_typing, arrays):
 
 
 @intrinsic
-def uncounted_rows(_typing, array, count):
-    """Return a C-contiguous array as `[count, -1]`, `uncounted`; `count` must divide its size.
+def borrowed_rows(_typing, array, count):
+    """Return a C-contiguous array as `[count, -1]`, `borrowed`; `count` must divide its size.
 
     `array.reshape(count, -1)` does the same, but takes numba half a second to compile.
     """

@@ -1,41 +1,34 @@
-"""Numba's `njit` with a cache of its own, and a message while kernels are compiled."""
+"""Numba's `njit`, whose cache also follows the sources that a kernel calls."""
+
+# mypy: disable-error-code="import-untyped,no-untyped-call"
 
 from __future__ import annotations
 
-import functools
-import os
+import re
 import sys
-import threading
 from collections.abc import Callable
-from time import monotonic
+from contextlib import suppress
+from functools import cache as memoized
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import config, event
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.registry import CPUDispatcher
 
-from sudoku_gym.compiler.cache import cache_of
-
-PATIENCE = 2.0  # seconds of compiling before a message
+# Imports inside functions, or for type checkers alone, bring nothing that is compiled.
+_IMPORT = re.compile(r"^from (\w[\w.]*) import (\([^)]*\)|.*)", re.M)
 
 
 def njit(
     function: Callable[..., Any] | None = None, /, *, cache: bool = False, **options: Any
 ) -> Any:
-    """Decorate a function as `numba.njit` does, with its options; `cache` is `compiler.cache`'s."""
+    """Decorate a function as `numba.njit` does, with its options."""
     if function is None:
-        return functools.partial(njit, cache=cache, **options)
-    dispatcher = numba.njit(**options)(function)
-    found = cache_of(function) if cache else None
-    if found is not None:
-        dispatcher._cache = found  # as numba's own `enable_caching` does
-    _tell_who_waits()
-    return dispatcher
-
-
-def check_enabled() -> None:
-    """Raise a ValueError if numba was told to compile nothing, as for a debugger."""
-    if config.DISABLE_JIT:  # type: ignore[attr-defined]
-        raise ValueError("the kernels have no form that is not compiled: unset NUMBA_DISABLE_JIT")
+        return partial(njit, cache=cache, **options)
+    return _compiled(Kernel, function, cache, options)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
@@ -45,51 +38,62 @@ def inlined(function: Callable[..., Any]) -> Any:
     compiling costs: it is for functions with one caller that do little but call others.
     """
     options = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    dispatcher = njit(function, cache=True, **options)
-    # Python has no way into this machine code, and numba would crash on the way: so numba finds
-    # none, and a call from Python compiles another function, which has a way in.
-    dispatcher._insert = lambda *_, **__: None
-    dispatcher._compile_for_args = lambda *_, **__: _with_a_way_in(function)
-    return dispatcher
+    return _compiled(_InlinedKernel, function, True, options)
 
 
-@functools.cache
-def _with_a_way_in(function: Callable[..., Any]) -> Any:
+class Kernel(CPUDispatcher):  # type: ignore[misc]
+    """A compiled function whose machine code is kept where numba keeps it."""
+
+    def enable_caching(self) -> None:
+        """Keep machine code on disk, unless no folder of numba's can be written to."""
+        with suppress(RuntimeError):
+            self._cache = _KernelCache(self.py_func)
+
+
+class _InlinedKernel(Kernel):
+    """Machine code that Python can't call, as it has no wrapper; a call compiles another one."""
+
+    def _insert(self, *_: Any, **__: Any) -> None:
+        """Let no call from Python find the code."""
+
+    def _compile_for_args(self, *_: Any, **__: Any) -> Any:
+        return _callable_from_python(self.py_func)
+
+
+class _KernelCache(FunctionCache):  # type: ignore[misc]
+    """Numba's cache, in which code counts as old once any source has changed that it is made of."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        stamp = _hash_of_sources(function.__module__)
+        self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, stamp)
+
+
+def _compiled(
+    kind: type[Kernel], function: Callable[..., Any], cache: bool, options: dict[str, Any]
+) -> Kernel:
+    kernel = kind(function, targetoptions={"nopython": True, "boundscheck": None} | options)
+    if cache:
+        kernel.enable_caching()
+    return kernel
+
+
+@memoized
+def _callable_from_python(function: Callable[..., Any]) -> Any:
     return numba.njit(function)
 
 
-class _Patience(event.Listener):
-    """Says, once a process, that kernels are being compiled; events come nested, one thread's."""
+@memoized
+def _hash_of_sources(module: str) -> str:
+    """Hash the source of a module and of all that it imports from its own package and from ours.
 
-    def __init__(self) -> None:
-        self._nested = 0
-        self._left = PATIENCE
-        self._start = 0.0
-        self._timer: threading.Timer | None = None
-
-    def on_start(self, event: Any) -> None:
-        dispatcher = event.data["dispatcher"]
-        module = dispatcher.__module__ or ""  # a function that was made by `exec` has none
-        if self._nested == 0 and self._left > 0 and module.startswith("sudoku_"):
-            self._timer = threading.Timer(self._left, self._tell, [dispatcher._cache.cache_path])
-            self._timer.daemon = True
-            self._timer.start()
-            self._start = monotonic()
-        self._nested += 1
-
-    def on_end(self, event: Any) -> None:
-        self._nested -= 1
-        if self._nested == 0 and self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-            self._left -= monotonic() - self._start
-
-    def _tell(self, folder: str | None) -> None:
-        self._left = 0.0
-        where = f"they are kept in {os.path.dirname(folder)}" if folder else "they are not kept"
-        print(f"sudoku-gym: compiling kernels for the first time; {where}", file=sys.stderr)
-
-
-@functools.cache
-def _tell_who_waits() -> None:
-    event.register("numba:compile", _Patience())  # type: ignore[no-untyped-call]
+    `from a import b` may mean the module `a.b`, or something in `a`.
+    """
+    source = Path(str(sys.modules[module].__file__)).read_bytes()
+    digest = sha256(source)
+    for origin, names in _IMPORT.findall(source.decode()):
+        if origin.startswith(("sudoku_", module.partition(".")[0])):
+            imported = {origin, *(f"{origin}.{name}" for name in re.findall(r"\w+", names))}
+            for each in sorted(imported & sys.modules.keys() - {module}):
+                digest.update(_hash_of_sources(each).encode())
+    return digest.hexdigest()

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym.compiler.intrinsics import uncounted, uncounted_rows
+from sudoku_gym.compiler.intrinsics import borrowed, borrowed_rows
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.envs.episodes import (
     PHASE,
@@ -28,16 +28,16 @@ from sudoku_gym.envs.infos import (
     REWARD_ROW,
     TERMINATIONS,
     TRUNCATIONS,
+    borrowed_arrays,
     info_of,
-    uncounted_arrays,
     write_board,
     write_info,
 )
 from sudoku_gym.geometry.symmetry import draw_symmetry
 from sudoku_gym.kernels.endings import GameRules
-from sudoku_gym.kernels.layout import BoardSizes, uncounted_state, uncounted_tables
+from sudoku_gym.kernels.layout import BoardSizes, borrowed_state, borrowed_tables
 from sudoku_gym.kernels.moves import copy_row
-from sudoku_gym.puzzles.sources import choose_puzzle, copy_puzzle, uncounted_drawing
+from sudoku_gym.puzzles.sources import borrowed_drawing, choose_puzzle, copy_puzzle
 
 Scratch: TypeAlias = tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]
 Part: TypeAlias = tuple[int, int, NDArray[np.bool_], Scratch]
@@ -56,10 +56,10 @@ def new_scratch(sizes: BoardSizes) -> Scratch:
 def draw_boards(state, first, chosen, phase, sizes, tables, drawn):
     """Start an episode on every board `first + i` with `chosen[i]`.
 
-    The caller holds all arrays, so that they can be `uncounted`.
+    The caller holds all arrays, so that they can be `borrowed`.
     """
-    state, sizes, tables = uncounted_state(state), BoardSizes(*sizes), uncounted_tables(tables)
-    drawn = _uncounted_drawn(drawn)
+    state, sizes, tables = borrowed_state(state), BoardSizes(*sizes), borrowed_tables(tables)
+    drawn = _borrowed_drawn(drawn)
     for i in range(np.uint64(len(chosen))):
         if chosen[i]:
             b = np.uint64(first) + i
@@ -78,11 +78,11 @@ def _draw_board(state, b, phase, sizes, tables, drawn):
 
 
 @njit(cache=True, inline="always")
-def _uncounted_drawn(drawn):
+def _borrowed_drawn(drawn):
     streams, drawing, ((order, used), (lines, columns, digits)) = drawn
-    for_board = uncounted(order), uncounted(used)
-    for_puzzle = uncounted(lines), uncounted(columns), uncounted(digits)
-    return uncounted(streams), uncounted_drawing(drawing), (for_board, for_puzzle)
+    for_board = borrowed(order), borrowed(used)
+    for_puzzle = borrowed(lines), borrowed(columns), borrowed(digits)
+    return borrowed(streams), borrowed_drawing(drawing), (for_board, for_puzzle)
 
 
 @njit(cache=True)
@@ -93,10 +93,10 @@ def load_boards(state, chosen, phase, sizes, tables, drawn, puzzles):
     symmetry drawn from the board's own stream.
     """
     streams, (augment, group), scratch = drawn
-    state, sizes, tables = uncounted_state(state), BoardSizes(*sizes), uncounted_tables(tables)
+    state, sizes, tables = borrowed_state(state), BoardSizes(*sizes), borrowed_tables(tables)
     rows, size = state.rows, sizes.size
     (order, used), (lines, columns, digits) = scratch
-    for_board = uncounted(order), uncounted(used)
+    for_board = borrowed(order), borrowed(used)
     for b in range(np.uint64(len(chosen))):
         if chosen[b]:
             copy_row(puzzles, b, sizes.num_cells, rows, b)
@@ -116,13 +116,13 @@ def step_one(state, action, sizes, tables, rules, observation, mask):
     Return reward, terminated, truncated, and the info in the order of `name_info`; a reward of NaN
     says that the action is none of this board, or the episode over.
     """
-    state, sizes, tables = uncounted_state(state), BoardSizes(*sizes), uncounted_tables(tables)
+    state, sizes, tables = borrowed_state(state), BoardSizes(*sizes), borrowed_tables(tables)
     rules, counts = GameRules(*rules), state.counts
     reward, illegal = np.nan, False
     b = np.uint64(0)  # a literal would compile functions for this value alone
     if counts[0, PHASE] == RUNNING and 0 <= action < sizes.num_actions:
         reward, illegal = step_board(state, b, action, sizes, tables, rules)
-    boards, masks = uncounted_rows(observation, 1), uncounted_rows(mask, 1)
+    boards, masks = borrowed_rows(observation, 1), borrowed_rows(mask, 1)
     write_board(state, b, rules.any_digit, sizes, boards, masks)
     return (
         reward,
@@ -170,10 +170,10 @@ def step_boards(part, state, streams, actions, game, drawing, outputs):
     renewed = np.int64(RENEWED)  # a literal would compile functions for this value alone
     drawn = (streams, drawing, scratch)
     draw_boards(state, first, over, renewed, sizes, tables, drawn)
-    state, sizes, tables = uncounted_state(state), BoardSizes(*sizes), uncounted_tables(tables)
-    rules, counts, actions = GameRules(*rules), state.counts, uncounted(actions)
-    boards, masks = uncounted_rows(observations, len(counts)), uncounted(masks)
-    arrays = uncounted_arrays(arrays)
+    state, sizes, tables = borrowed_state(state), BoardSizes(*sizes), borrowed_tables(tables)
+    rules, counts, actions = GameRules(*rules), state.counts, borrowed(actions)
+    boards, masks = borrowed_rows(observations, len(counts)), borrowed(masks)
+    arrays = borrowed_arrays(arrays)
     flags, _, floats = arrays
     for b in range(np.uint64(first), np.uint64(last)):
         reward, illegal = 0.0, False
@@ -194,7 +194,7 @@ def step_chosen(state, actions, chosen, sizes, tables, rules):
 
     Every chosen board must be running, and its action one of 0 to A - 1.
     """
-    state, sizes, tables = uncounted_state(state), BoardSizes(*sizes), uncounted_tables(tables)
+    state, sizes, tables = borrowed_state(state), BoardSizes(*sizes), borrowed_tables(tables)
     rules = GameRules(*rules)
     for b in range(np.uint64(len(chosen))):
         if chosen[b]:

@@ -1,6 +1,6 @@
 """The arrays that hold the state of many boards, and the tables kernels read of a geometry.
 
-Kernels take whole arrays with an index b, `uncounted` arrays and uint64 indices, and plain tuples
+Kernels take whole arrays with an index b, `borrowed` arrays and uint64 indices, and plain tuples
 as arguments; docs/design.md gives the reasons.
 """
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym.compiler.intrinsics import uncounted
+from sudoku_gym.compiler.intrinsics import borrowed
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
 
@@ -111,20 +111,20 @@ def new_state(
 
 
 @njit(cache=True, inline="always")
-def uncounted_state(state):
+def borrowed_state(state):
     """Return a `BoardState` without counts of references; the caller must hold the original."""
     rows, candidates, counts = state
-    return BoardState(uncounted(rows), uncounted(candidates), uncounted(counts))
+    return BoardState(borrowed(rows), borrowed(candidates), borrowed(counts))
 
 
 @njit(cache=True, inline="always")
-def uncounted_tables(tables):
+def borrowed_tables(tables):
     """Return `UnitTables` without counts of references; the caller must hold the originals."""
     cell_units, peers, units, peer_bits, first_bits = tables
     return UnitTables(
-        uncounted(cell_units),
-        uncounted(peers),
-        uncounted(units),
-        uncounted(peer_bits),
-        uncounted(first_bits),
+        borrowed(cell_units),
+        borrowed(peers),
+        borrowed(units),
+        borrowed(peer_bits),
+        borrowed(first_bits),
     )

@@ -14,8 +14,8 @@ from sudoku_gym import board
 from sudoku_gym.compiler.intrinsics import lowest_bit, popcount
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.solver.chunks import in_chunks
 from sudoku_gym.solver.cover_bits import NO_RUNTIME_JIT
-from sudoku_gym.solver.slices import in_slices
 
 GRADES = ("naked singles", "hidden singles", "locked candidates", "pairs", "search")
 """The grades by number: grade 2 is `GRADES[2]`, puzzles that need locked candidates."""
@@ -33,7 +33,7 @@ def grade(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.int
     """
     flat, geometry = board.flat_boards(boards, geometry)
     grades = np.empty(len(flat), np.int8)
-    for part in in_slices(len(flat)):
+    for part in in_chunks(len(flat)):
         _grade(flat[part], geometry.units, geometry.cell_units, geometry.peers, grades[part])
     return grades
 
@@ -54,7 +54,7 @@ def candidates_after(
     flat, geometry = board.flat_boards(boards, geometry)
     masks = np.empty(flat.shape, np.uint32)
     tables = geometry.units, geometry.cell_units, geometry.peers
-    for part in in_slices(len(flat)):
+    for part in in_chunks(len(flat)):
         _exhaust(flat[part], technique, *tables, masks[part])
     return masks.reshape(-1, geometry.size, geometry.size)
 

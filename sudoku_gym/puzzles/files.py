@@ -21,7 +21,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet, as_puzzle_set
 from sudoku_gym.puzzles.rows import OnProblem, PuzzleRows, read_rows
-from sudoku_gym.solver.slices import in_slices
+from sudoku_gym.solver.chunks import in_chunks
 from sudoku_gym.storage.atomic import atomic_write
 
 SUFFIXES = (".txt", ".csv", ".npz")
@@ -287,7 +287,7 @@ def _proven(part: PuzzleRows, complain: OnProblem, check: bool, hint: str) -> Pu
         complain(int(part.lines[index]), f"the stored solution {problem}")
     good = ~wrong
     to_solve = np.flatnonzero(good & (check | ~stored))
-    for chosen in in_slices(len(to_solve)):
+    for chosen in in_chunks(len(to_solve)):
         indices = to_solve[chosen]
         result = solver.find_solutions(puzzles[indices], 2, geometry)
         unique = result.decided & (result.found == 1)

@@ -153,8 +153,7 @@ def _generate(stream, order, givens, node_limit, tables, outputs):
     `order` holds the groups of cells, in an order from which the next one is shuffled.
     """
     puzzles, solutions, minimal = outputs
-    never = np.zeros(1, np.bool_)  # stopped
-    searcher, dig = new_searcher(tables, node_limit, never), new_dig(1, len(order))
+    searcher, dig = new_searcher(tables, node_limit), new_dig(1, len(order))
     for b in range(len(puzzles)):
         if not _draw(stream, searcher, order, solutions[b]):
             return b
@@ -170,8 +169,7 @@ def _generate(stream, order, givens, node_limit, tables, outputs):
 def _generate_in_lanes(search, stream, order, givens, node_limit, tables, outputs):
     """Do what `_generate` does, and make the same puzzles, for boards of `lane_search`."""
     puzzles, solutions, minimal = outputs
-    never = np.zeros(1, np.bool_)  # stopped
-    searcher, dig = new_searcher(tables, node_limit, never), new_dig(NUM_LANES, len(order))
+    searcher, dig = new_searcher(tables, node_limit), new_dig(NUM_LANES, len(order))
     index = np.full(NUM_LANES, -1, np.int64)
     started, active = 0, np.uint32(0)
     done = np.uint32((1 << NUM_LANES) - 1)

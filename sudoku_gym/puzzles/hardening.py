@@ -14,7 +14,6 @@ from operator import index as whole_number
 
 import numpy as np
 
-from sudoku_gym.compiler.interrupts import call_interruptibly
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.compiler.random_stream import new_stream, next_below
 from sudoku_gym.geometry import Geometry
@@ -94,7 +93,7 @@ def harden(
     stream, tables, group = new_stream(rng), cover_tables(geometry), group_of(geometry)
     for b in range(len(puzzles)):
         arrays = puzzles[b], solutions[b]
-        minimal[b] = call_interruptibly(_harden, stream, group, steps, node_limit, tables, *arrays)
+        minimal[b] = _harden(stream, group, steps, node_limit, tables, *arrays)
         if on_progress is not None:
             on_progress((b + 1) / len(puzzles))
     boards = puzzles.reshape(parents.puzzles.shape)
@@ -112,12 +111,9 @@ def harden(
 
 
 @njit(cache=True, nogil=True)
-def _harden(stream, group, steps, node_limit, tables, puzzle, solution, is_stopped):
-    """Replace `puzzle` by the hardest one found; return whether it is proven minimal.
-
-    It ends early once `is_stopped[0]`.
-    """
-    searcher, symmetry = new_searcher(tables, node_limit, is_stopped), new_symmetry(tables)
+def _harden(stream, group, steps, node_limit, tables, puzzle, solution):
+    """Replace `puzzle` by the hardest one found; return whether it is proven minimal."""
+    searcher, symmetry = new_searcher(tables, node_limit), new_symmetry(tables)
     dig = new_dig(1, len(puzzle))
     order = dig.order[0]
     guesses = np.empty(_SEARCHES, np.int64)
@@ -128,8 +124,6 @@ def _harden(stream, group, steps, node_limit, tables, puzzle, solution, is_stopp
     best, is_minimal = score, proven
     puzzle[:] = current
     for _ in range(steps):
-        if is_stopped[0]:
-            break
         new[:] = current
         removed = 2 if next_below(stream, _PAIRS) == 0 else 1
         total = _exchange(stream, searcher, removed, order, new, solution)

@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym.compiler.interrupts import call_interruptibly
 from sudoku_gym.compiler.intrinsics import lowest_bit
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.compiler.lanes import NUM_LANES
@@ -124,18 +123,18 @@ def harden_in_lanes(
         part = slice(start, start + _AT_ONCE)
         outputs = puzzles[part], solutions[part], scores[part], minimal[part]
         inputs = lane_search(), climbs, keys[part], group_of(geometry), limits, tables
-        call_interruptibly(_harden_in_lanes, *inputs, outputs)
+        _harden_in_lanes(*inputs, outputs)
         if on_progress is not None:
             on_progress(min(1.0, (start + _AT_ONCE) / len(puzzles)))
     return scores, minimal
 
 
 @njit(cache=True, nogil=True)
-def _harden_in_lanes(search, climbs, keys, group, limits, tables, outputs, is_stopped):
+def _harden_in_lanes(search, climbs, keys, group, limits, tables, outputs):
     puzzles, solutions, _, _ = outputs
     node_limit = limits[1]
     dig = new_dig(NUM_LANES, NUM_CELLS)
-    scorer = new_searcher(tables, node_limit, is_stopped), group, new_symmetry(tables)
+    scorer = new_searcher(tables, node_limit), group, new_symmetry(tables)
     guesses = np.empty(_MORE_SEARCHES, np.int64)
     started, active, done = 0, np.uint32(0), _EVERY_LANE
     for lane in range(NUM_LANES):
@@ -155,7 +154,7 @@ def _harden_in_lanes(search, climbs, keys, group, limits, tables, outputs, is_st
             else:
                 state.index = -1
                 active &= ~bit
-        if is_stopped[0] or not active:
+        if not active:
             return
         done = search_round(search, active, node_limit, node_limit)
 

@@ -130,10 +130,10 @@ class PuzzleSet:
             ValueError: that names the first puzzle for which this does not hold.
         """
         from sudoku_gym import solver
-        from sudoku_gym.solver.slices import in_slices
+        from sudoku_gym.solver.chunks import in_chunks
 
         replace(self)
-        for part in in_slices(len(self)):
+        for part in in_chunks(len(self)):
             counts = solver.count_solutions(self.puzzles[part], 2, self.geometry)
             for i in np.flatnonzero(counts != 1)[:1]:
                 found = "several solutions" if counts[i] == 2 else "a search too long to finish"

@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym import board
-from sudoku_gym.compiler.interrupts import call_interruptibly
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.compiler.random_stream import COUNTER, new_stream
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import draw_symmetry, group_of
-from sudoku_gym.solver.answers import NODE_LIMIT
+from sudoku_gym.solver.api import NODE_LIMIT
 from sudoku_gym.solver.cover_bits import NO_RUNTIME_JIT, cover_tables, load_board, reset_weights
 from sudoku_gym.solver.depth_first import explore, new_searcher
 
@@ -68,20 +67,18 @@ def rate(
     guesses = np.empty((len(flat), symmetries), np.int64)
     tables = cover_tables(geometry)
     stream, group = new_stream(rng), group_of(geometry)
-    call_interruptibly(_rate, stream, group, node_limit, tables, flat, guesses)
+    _rate(stream, group, node_limit, tables, flat, guesses)
     guesses.partition(symmetries // 2, axis=1)
     return guesses[:, symmetries // 2]
 
 
 @njit(cache=True, nogil=True)
-def _rate(stream, group, node_limit, tables, boards, guesses, is_stopped):
-    """Count the guesses of all searches, int64 `[B, symmetries]`, until `is_stopped[0]`."""
-    searcher, symmetry = new_searcher(tables, node_limit, is_stopped), new_symmetry(tables)
+def _rate(stream, group, node_limit, tables, boards, guesses):
+    """Count the guesses of all searches, int64 `[B, symmetries]`."""
+    searcher, symmetry = new_searcher(tables, node_limit), new_symmetry(tables)
     for b in range(len(boards)):
         stream[COUNTER] = 0
         for i in range(guesses.shape[1]):
-            if is_stopped[0]:
-                return
             guesses[b, i] = count_guesses(stream, searcher, group, symmetry, boards[b])
 
 

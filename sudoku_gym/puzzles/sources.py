@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym import plugins
-from sudoku_gym.compiler.intrinsics import prefetch, uncounted
+from sudoku_gym.compiler.intrinsics import borrowed, prefetch
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.compiler.random_stream import new_stream, next_below, next_unit
 from sudoku_gym.geometry import Geometry
@@ -184,21 +184,21 @@ def draw_puzzles(stream, drawing, puzzles, solutions):
     size = int(np.sqrt(puzzles.shape[1]))
     rows, columns = np.empty(size, np.int32), np.empty(size, np.int32)
     digits = np.empty(size + 1, np.int8)
-    scratch = uncounted(rows), uncounted(columns), uncounted(digits)
-    drawing = uncounted_drawing(drawing)
-    stream, boards, solved = uncounted(stream), uncounted(puzzles), uncounted(solutions)
+    scratch = borrowed(rows), borrowed(columns), borrowed(digits)
+    drawing = borrowed_drawing(drawing)
+    stream, boards, solved = borrowed(stream), borrowed(puzzles), borrowed(solutions)
     for b in range(np.uint64(len(boards))):
         copy_puzzle(stream, drawing, choose_puzzle(stream, drawing), scratch, boards, solved, b)
 
 
 @njit(cache=True, inline="always")
-def uncounted_drawing(drawing):
+def borrowed_drawing(drawing):
     """Return a `DrawTables` without counts of references; the caller must hold the original."""
     (puzzles, solutions, enough_blanks), cdf, augment, group = drawing
     row_block, column_block, can_transpose, listed = group
-    bank = uncounted(puzzles), uncounted(solutions), uncounted(enough_blanks)
-    group = row_block, column_block, can_transpose, uncounted(listed)
-    return DrawTables(bank, uncounted(cdf), augment, group)
+    bank = borrowed(puzzles), borrowed(solutions), borrowed(enough_blanks)
+    group = row_block, column_block, can_transpose, borrowed(listed)
+    return DrawTables(bank, borrowed(cdf), augment, group)
 
 
 @njit(cache=True, inline="always")

@@ -1,6 +1,6 @@
 """Exact solver: solutions of boards, their number, and whether the search was complete."""
 
-from sudoku_gym.solver.answers import (
+from sudoku_gym.solver.api import (
     NODE_LIMIT,
     FoundSolutions,
     count_solutions,

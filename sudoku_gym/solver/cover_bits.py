@@ -52,7 +52,6 @@ class Workspace(NamedTuple):
     queue: NDArray[np.uint32]  # [I + 1], candidates to place
     used_digits: NDArray[np.uint32]  # [U + 1], the digits given in each unit, as bits
     conflict_weights: NDArray[np.float32]  # [I], how often each item made a branch fail, plus 1
-    is_stopped: NDArray[np.bool_]  # [1], ends a search as its node limit does
 
 
 @cache
@@ -153,8 +152,8 @@ def propagate(items, queue, tail, solution, tables):
 
 
 @njit(cache=True, nogil=True)
-def allocate_workspace(tables, is_stopped):
-    """Allocate the arrays of a search, once for all boards; `is_stopped`, bool `[1]`, is shared."""
+def allocate_workspace(tables):
+    """Allocate the arrays of a search, once for all boards."""
     cells = len(tables.first_item)
     items = cells + len(tables.cell_of)
     items += -items % SIMD_BLOCK
@@ -165,7 +164,6 @@ def allocate_workspace(tables, is_stopped):
         np.empty(items + 1, np.uint32),
         np.empty(len(tables.cell_of) // tables.size + 1, np.uint32),
         np.ones(items, np.float32),
-        is_stopped,
     )
 
 

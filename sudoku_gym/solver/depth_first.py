@@ -35,7 +35,6 @@ from sudoku_gym.solver.cover_bits import (
 UNDECIDED = -1
 _EXPONENT = np.int32(23)  # where the exponent of a float32 starts
 _NODES_A_CALL = 200_000  # about half a second on 25x25
-_NODES_A_LOOK = 1_000  # from one look at `is_stopped` to the next
 _SHORT, _LONG = 100, 1_000  # tries before the first restart, and where restarts get rare
 
 
@@ -49,10 +48,10 @@ class Searcher(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def new_searcher(tables, node_limit, is_stopped):
-    """Allocate what searches need, of up to `node_limit` candidates or until `is_stopped[0]`."""
+def new_searcher(tables, node_limit):
+    """Allocate what searches of up to `node_limit` candidates need."""
     scratch = np.zeros((4, len(tables.first_item)), np.int8)
-    return Searcher(allocate_workspace(tables, is_stopped), scratch, tables, node_limit)
+    return Searcher(allocate_workspace(tables), scratch, tables, node_limit)
 
 
 @njit(**NO_RUNTIME_JIT)
@@ -131,7 +130,7 @@ def explore(workspace, limit, node_limit, solution, first_solution, tables):
     conflict_weights = workspace.conflict_weights
     weights_as_int = conflict_weights.view(np.int32)
     cells = len(tables.first_item)
-    found, nodes, depth, next_look = 0, 0, 0, 0
+    found, nodes, depth = 0, 0, 0
     span, restart = _SHORT, _SHORT
     state = np.int64(0)
     while True:
@@ -153,10 +152,8 @@ def explore(workspace, limit, node_limit, solution, first_solution, tables):
             depth = 0
             span *= 2 if span < _LONG else 40
             restart = nodes + span
-        if nodes >= next_look:
-            if nodes >= node_limit or workspace.is_stopped[0]:
-                return UNDECIDED - found, nodes
-            next_look = min(nodes + _NODES_A_LOOK, node_limit)
+        if nodes >= node_limit:
+            return UNDECIDED - found, nodes
         nodes += 1
         item = _choose(stack[depth], weights_as_int)
         cell, digit_index = candidate_of(item, lowest_bit(stack[depth, item]), tables)
@@ -173,26 +170,24 @@ def search_boards(
     found: NDArray[np.int64],
     decided: NDArray[np.bool_],
     nodes: NDArray[np.int64],
-    *,
-    is_stopped: NDArray[np.bool_],
 ) -> None:
     """Search each board of int8 `[B, N**2]`; write its first solution, or zeros, and numbers.
 
     `found` and `nodes` are the solutions found and the candidates tried; `decided` is False where
-    the node limit ended the search. Every `_NODES_A_CALL` candidates, or a board that takes more,
-    Ctrl+C is answered. Once `is_stopped[0]`, from another thread, the rest is left undone.
+    the node limit ended the search. Ctrl+C is answered every `_NODES_A_CALL` candidates, but not
+    within a board.
     """
     arrays = boards, solutions, found, decided, nodes
     done = 0
-    while done < len(boards) and not is_stopped[0]:
+    while done < len(boards):
         boards_left, *results = (each[done:] for each in arrays)
-        done += _search_some(boards_left, limit, node_limit, tables, *results, is_stopped)
+        done += _search_some(boards_left, limit, node_limit, tables, *results)
 
 
 @njit(cache=True, nogil=True)
-def _search_some(boards, limit, node_limit, tables, solutions, found, decided, nodes, is_stopped):
+def _search_some(boards, limit, node_limit, tables, solutions, found, decided, nodes):
     """Search the first boards; return how many, at least one if there are any."""
-    workspace = allocate_workspace(tables, is_stopped)
+    workspace = allocate_workspace(tables)
     solution, no_bans = np.empty(boards.shape[1], np.int8), np.zeros(boards.shape[1], np.int8)
     tried = 0
     for b in range(len(boards)):

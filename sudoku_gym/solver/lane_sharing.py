@@ -48,23 +48,21 @@ def search_in_lanes(
     found: NDArray[np.int64],
     decided: NDArray[np.bool_],
     nodes: NDArray[np.int64],
-    *,
-    is_stopped: NDArray[np.bool_],
 ) -> int:
     """Search each board of int8 `[B, 81]`; write its first solution, or zeros, and numbers.
 
     `found` and `nodes` are the solutions found and the candidates tried; `decided` is False where
     the node limit ended the search, or `FIRST_LIMIT` before a solution was found. Returns how many
-    boards that are. Once `is_stopped[0]`, from another thread, the rest is left undone.
+    boards that are.
     """
     limits = node_limit, min(node_limit, FIRST_LIMIT)
     results = solutions, found, decided, nodes
-    cut: int = _search(lane_search(), limit, limits, boards, *results, is_stopped)
+    cut: int = _search(lane_search(), limit, limits, boards, *results)
     return cut
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def _search(search, limit, limits, boards, solutions, found, decided, nodes, is_stopped):
+def _search(search, limit, limits, boards, solutions, found, decided, nodes):
     results = solutions, found, decided, nodes
     sets = search.sets
     for i in range(NUM_SETS):
@@ -77,7 +75,7 @@ def _search(search, limit, limits, boards, solutions, found, decided, nodes, is_
             lane = lowest_bit(sets[_IDLE])
             _start(search, lane, boards, started, limit, limit <= _SHARED_LIMIT, results)
             started += 1
-        if not sets[_ACTIVE] or is_stopped[0]:
+        if not sets[_ACTIVE]:
             return cut
         if sets[_IDLE]:
             _take_over(search)

@@ -108,14 +108,6 @@ def test_settings_of_matplotlib_in_the_working_folder_are_not_read(tmp_path, kin
     assert done.returncode == 0, done.stderr
 
 
-def test_the_compiler_is_missed_where_it_is_switched_off(monkeypatch, capsys):
-    from numba.core import config
-
-    monkeypatch.setattr(config, "DISABLE_JIT", 1)
-    assert cli.main(["solve", PUZZLE]) == 2
-    assert "unset NUMBA_DISABLE_JIT" in capsys.readouterr().err
-
-
 def test_weights_are_not_blamed_for_a_default_that_another_set(request):
     torch = pytest.importorskip("torch")
     request.addfinalizer(lambda: torch.set_default_dtype(torch.float32))

@@ -35,12 +35,11 @@ SINKHORN_TOLERANCE = 1e-3
 
 
 @njit(cache=True, nogil=True)
-def propagate_batch(supports, tables, config, grids, beliefs, outcomes, iterations, is_stopped):
+def propagate_batch(supports, tables, config, grids, beliefs, outcomes, iterations):
     """Run belief propagation on each board, from supports bool `[B, C, N]`, which are spent.
 
     Written are the grids int8 `[B, C]` (the solution where the outcome is VALID, else the last one
-    tried), the last beliefs float64 `[B, C, N]`, outcomes and iterations made, int64 `[B]`. It ends
-    within an iteration once `is_stopped[0]`.
+    tried), the last beliefs float64 `[B, C, N]`, outcomes and iterations made, int64 `[B]`.
     """
     size = tables.units.shape[1]
     exact = config.rule != POLYNOMIAL
@@ -66,11 +65,11 @@ def propagate_batch(supports, tables, config, grids, beliefs, outcomes, iteratio
             beliefs[b],
         )
         work = graph, unit_work, digit_work
-        outcomes[b], iterations[b] = _propagate(state, tables, config, grids[b], work, is_stopped)
+        outcomes[b], iterations[b] = _propagate(state, tables, config, grids[b], work)
 
 
 @njit(cache=True)
-def _propagate(state, tables, config, grid, work, is_stopped):
+def _propagate(state, tables, config, grid, work):
     """Run on one board; return the outcome and the iterations made."""
     graph, unit_work, digit_work = work
     cells, size = state.support.shape
@@ -82,8 +81,6 @@ def _propagate(state, tables, config, grid, work, is_stopped):
             return CONTRADICTION, 0
     _update_all_beliefs(state, tables, config)
     for iteration in range(1, config.iterations + 1):
-        if is_stopped[0]:
-            break
         if config.schedule == RESIDUAL:
             consistent = _residual_pass(state, tables, config, residuals, unit_work)
         else:
@@ -199,7 +196,7 @@ def _decimate(state):
 
 
 @njit(cache=True, nogil=True)
-def sinkhorn_batch(supports, tables, limit, grids, outcomes, iterations, is_stopped):
+def sinkhorn_batch(supports, tables, limit, grids, outcomes, iterations):
     """Balance each board in rounds, with the solution check after each; as `propagate_batch`."""
     for b in range(len(supports)):
         beliefs = supports[b].astype(np.float64)
@@ -207,8 +204,6 @@ def sinkhorn_batch(supports, tables, limit, grids, outcomes, iterations, is_stop
             beliefs[cell] /= max(np.count_nonzero(supports[b, cell]), 1)
         outcomes[b], iterations[b] = UNSOLVED, limit
         for iteration in range(1, limit + 1):
-            if is_stopped[0]:
-                break
             balance_board(beliefs, tables.units, 0.0, 1)
             if not _is_possible(beliefs, tables.units):
                 outcomes[b], iterations[b] = CONTRADICTION, iteration

@@ -30,7 +30,6 @@ from sudoku_baselines.belief_propagation.passing import (
     sinkhorn_batch,
 )
 from sudoku_gym import board, plugins
-from sudoku_gym.compiler.interrupts import call_interruptibly
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.checks import check_counts
 
@@ -175,7 +174,7 @@ class BeliefPropagation(IterativeSolver):
             part = slice(start, start + CHUNK)
             support = initial_support(boards[part], geometry)
             outputs = (grids[part], beliefs[part], outcomes[part], self.iterations[part])
-            call_interruptibly(propagate_batch, support, tables, config, *outputs)
+            propagate_batch(support, tables, config, *outputs)
         grids = self._solutions(grids, outcomes, geometry)
         return grids, beliefs.reshape(count, size, size, size)
 
@@ -201,7 +200,7 @@ class Sinkhorn(IterativeSolver):
         self.iterations = np.zeros(len(boards), np.int64)
         support, tables = initial_support(boards, geometry), factor_tables(geometry, False)
         outputs = grids, outcomes, self.iterations
-        call_interruptibly(sinkhorn_batch, support, tables, self.iteration_limit, *outputs)
+        sinkhorn_batch(support, tables, self.iteration_limit, *outputs)
         return self._solutions(grids, outcomes, geometry)
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.solver.slices import in_slices
+from sudoku_gym.solver.chunks import in_chunks
 
 STATUSES = ("solved", "none", "undecided")
 FOUND, NO_SOLUTION, LIMIT_REACHED = range(3)  # the same as numbers
@@ -110,7 +110,7 @@ class TreeSearch(CountingSolver):
         answers = grids.copy()
         if self.time_limit is None:  # most boards are short work: many a call of the kernel
             first = min(_FIRST_SLICE, self.node_limit)
-            for part in in_slices(len(grids), _AT_ONCE):
+            for part in in_chunks(len(grids), _AT_ONCE):
                 outputs = answers[part], outcomes[part], counts[part]
                 self._kernel(*outputs, first, False, tables, space)
         for i in np.flatnonzero(outcomes == LIMIT_REACHED):

@@ -19,15 +19,15 @@ GEOMETRY = Geometry.standard(9)
 @pytest.mark.parametrize("time_limit", [None, 1e6])
 def test_slices_change_nothing(algorithm, time_limit, monkeypatch):
     puzzles = load("named").puzzles
-    in_one_go, in_slices = algorithm(), algorithm(time_limit=time_limit)
+    in_one_go, in_chunks = algorithm(), algorithm(time_limit=time_limit)
     monkeypatch.setattr(tree_search, "_FIRST_SLICE", in_one_go.node_limit)
     expected = in_one_go.solve(puzzles, GEOMETRY)
     monkeypatch.setattr(tree_search, "_FIRST_SLICE", 7)
     monkeypatch.setattr(tree_search, "_CLOCK_INTERVAL", 1e-5)
-    assert (in_slices.solve(puzzles, GEOMETRY) == expected).all()
-    assert set(in_slices.status) == {"solved"}
+    assert (in_chunks.solve(puzzles, GEOMETRY) == expected).all()
+    assert set(in_chunks.status) == {"solved"}
     for counts in ("nodes", "backtracks", "assignments"):
-        assert (getattr(in_one_go, counts) == getattr(in_slices, counts)).all()
+        assert (getattr(in_one_go, counts) == getattr(in_chunks, counts)).all()
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

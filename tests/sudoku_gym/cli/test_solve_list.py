@@ -10,7 +10,7 @@ import pytest
 from sudoku_gym import board, solver
 from sudoku_gym.cli import solve
 from sudoku_gym.puzzles import files, load
-from sudoku_gym.solver import slices
+from sudoku_gym.solver import chunks
 
 PUZZLE = "1234....21.34..1"  # one solution
 SOLUTION = "1234341221434321"
@@ -77,8 +77,8 @@ def test_parts_and_threads_change_nothing(run, work, monkeypatch, threads):
     some = load("9x9", "test")[:200]
     files.write("list.txt", some)
     lines = [f"{board.to_line(solution)}  one solution" for solution in some.solutions]
-    for seconds in (slices._SECONDS, 0):
-        monkeypatch.setattr(slices, "_SECONDS", seconds)
+    for seconds in (chunks._SECONDS, 0):
+        monkeypatch.setattr(chunks, "_SECONDS", seconds)
         code, out, _ = run("solve", "--file", "list.txt", "--threads", threads)
         assert code == 0 and out.splitlines() == lines
 
@@ -86,7 +86,7 @@ def test_parts_and_threads_change_nothing(run, work, monkeypatch, threads):
 def test_a_policy_gets_few_boards_at_a_time(work, monkeypatch):
     """A search may keep what it has tried, of every board that it is given."""
     files.write("list.txt", load("9x9", "test")[:1500])
-    monkeypatch.setattr(slices, "_SECONDS", 60)
+    monkeypatch.setattr(chunks, "_SECONDS", 60)
     monkeypatch.setattr(solve.Solve, "_search", lambda self, boards, geometry: None)
     parts = {
         policy: [

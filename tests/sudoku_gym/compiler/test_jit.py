@@ -6,27 +6,25 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numba
 import pytest
 
 import sudoku_gym
 from sudoku_gym.compiler.jit import inlined, njit
 
-pytestmark = pytest.mark.slow  # most of it starts processes that compile
-
+HOME = Path(sudoku_gym.__file__).parent.parent
 SOURCES = {
     "__init__.py": "",
     "constants.py": "STEP = 1\n",
-    "callee.py": """from COMPILER import njit
+    "callee.py": """from sudoku_gym.compiler.jit import inlined
 from tiny.constants import (
     STEP,
 )
 
-@njit
+@inlined
 def advance(x):
     return x + STEP
 """,
-    "caller.py": """from COMPILER import njit
+    "caller.py": """from sudoku_gym.compiler.jit import njit
 from tiny import callee
 advance = callee.advance
 
@@ -37,67 +35,65 @@ def twice(x):
     "bystander.py": "from tiny.caller import twice\n",
 }
 CALL = """
-import json
+import json, numba
 from tiny.caller import twice
 value = twice(0)
-print(json.dumps([value, sum(twice.stats.cache_hits.values())]))
+hits = sum(twice.stats.cache_hits.values())
+print(json.dumps([value, hits, twice.stats.cache_path, numba.config.CACHE_DIR]))
 """
 
 
-@pytest.fixture(params=["beside the source", "NUMBA_CACHE_DIR"])
-def tiny(request, tmp_path):
+@pytest.fixture
+def tiny(tmp_path):
     """A package of a caller, a callee and a constant; call it to run the caller in a process."""
 
     class Tiny:
         folder = tmp_path / "tiny"
-        compiler = "sudoku_gym.compiler.jit"
 
         def write(self, name, source):
-            self.folder.mkdir(exist_ok=True)
-            (self.folder / name).write_text(source.replace("COMPILER", self.compiler))
+            (self.folder / name).write_text(source)
 
-        def __call__(self):
-            """Return the caller's answer, and how many functions came from the cache."""
-            home = Path(sudoku_gym.__file__).parent.parent
-            environment = os.environ | {
-                "PYTHONPATH": f"{tmp_path}{os.pathsep}{home}",
-                "PYTHONDONTWRITEBYTECODE": "1",  # Python's own cache looks at whole seconds
-            }
-            environment.pop("NUMBA_CACHE_DIR", None)
-            if request.param == "NUMBA_CACHE_DIR":
-                environment["NUMBA_CACHE_DIR"] = str(tmp_path / "cache")
-            run = subprocess.run(
-                [sys.executable, "-c", CALL], env=environment, capture_output=True, text=True
+        def __call__(self, **environment):
+            """Return the answer, whether it came from the cache, that folder and numba's own."""
+            usual = {key: os.environ[key] for key in os.environ if key != "NUMBA_CACHE_DIR"}
+            paths = f"{tmp_path}{os.pathsep}{HOME}"
+            done = subprocess.run(
+                [sys.executable, "-B", "-c", CALL],
+                env=usual | {"PYTHONPATH": paths} | environment,
+                capture_output=True,
+                cwd=tmp_path,
+                text=True,
             )
-            assert run.returncode == 0, run.stderr
-            return tuple(json.loads(run.stdout))
+            assert done.returncode == 0 and done.stderr == "", done.stderr
+            return json.loads(done.stdout)
 
-    return Tiny()
+    tiny = Tiny()
+    tiny.folder.mkdir()
+    for name, source in SOURCES.items():
+        tiny.write(name, source)
+    return tiny
 
 
 def test_a_change_anywhere_in_it_is_seen_and_nothing_else_compiles_again(tiny):
-    for name, source in SOURCES.items():
-        tiny.write(name, source)
-    assert tiny() == (2, 0)
-    assert tiny() == (2, 1)
+    assert tiny() == [2, 0, str(tiny.folder / "__pycache__"), ""]
     tiny.write("bystander.py", "# it imports the caller, not the other way\n")
-    assert tiny() == (2, 1)
+    assert tiny()[:2] == [2, 1]
     tiny.write("callee.py", SOURCES["callee.py"].replace("x + STEP", "x + 10 * STEP"))
-    assert tiny() == (20, 0)
+    assert tiny()[:2] == [20, 0]
     tiny.write("constants.py", "STEP = 3\n")
-    assert tiny() == (60, 0)
-    tiny.write("constants.py", "STEP = 1\n")
-    assert tiny() == (20, 1)  # as after switching a branch and back
+    assert tiny()[:2] == [60, 0]
 
 
-def test_numbas_own_cache_would_run_the_old_callee(tiny):
-    """Should this fail one day, numba looks at callees itself, and our compiler can go."""
-    tiny.compiler = "numba"
-    for name, source in SOURCES.items():
-        tiny.write(name, source)
-    assert tiny() == (2, 0)
-    tiny.write("callee.py", SOURCES["callee.py"].replace("x + STEP", "x + 10 * STEP"))
-    assert tiny() == (2, 1)
+def test_code_lies_where_numba_puts_it_and_its_settings_stay_as_they_are(tiny, tmp_path):
+    (tmp_path / ".numba_config.yaml").write_text("cache_dir: named\n")
+    value, _, folder, setting = tiny()
+    assert (value, setting) == (2, "named") and "named" in folder
+    (tmp_path / ".numba_config.yaml").unlink()
+    (tiny.folder / "__pycache__").touch()  # not even root can make a folder where there is a file
+    for hits in (0, 1):
+        value, found, folder, _ = tiny(XDG_CACHE_HOME=str(tmp_path / "user"))
+        assert (value, found) == (2, hits) and folder.startswith(str(tmp_path / "user"))
+    assert tiny(XDG_CACHE_HOME=os.devnull)[:3] == [2, 0, None]  # compiled by every process
 
 
 @inlined
@@ -111,15 +107,8 @@ def add_three(x, y, z):
 
 
 def test_what_becomes_part_of_its_callers_can_be_called_from_python_too():
-    """Before and after it was compiled for them; numba would crash where there is no way in."""
+    """Before and after it was compiled for them; numba would crash where it has no wrapper."""
     assert add(1, 2) == 3
     assert add_three(1, 2, 3) == 6
     assert add(1, 2) == 3
     assert add(0.5, 1) == 1.5
-
-
-def test_a_function_without_a_module_can_be_compiled():
-    """Others compile theirs beside ours: of what `exec` made, nobody knows a module."""
-    made = {}
-    exec("def twice(x):\n    return 2 * x", {"__builtins__": {}}, made)
-    assert made["twice"].__module__ is None and numba.njit(made["twice"])(4) == 8

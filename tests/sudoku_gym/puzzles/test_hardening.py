@@ -1,5 +1,3 @@
-import time
-
 import numpy as np
 import pytest
 
@@ -115,13 +113,3 @@ def test_parents_that_cannot_be_hardened():
     parents.puzzles[1] = 0
     with pytest.raises(ValueError, match="generated: puzzle 1 has several solutions"):
         harden(parents, rng())
-
-
-def test_an_interrupt_ends_it_within_a_step(interrupt_after):
-    parents = puzzles.load("9x9", "train")[:1]
-    harden(parents, np.random.default_rng(0), steps=1)
-    began = time.monotonic()
-    interrupt_after(0.5)
-    with pytest.raises(KeyboardInterrupt):
-        harden(parents, np.random.default_rng(0), steps=1_000_000)  # minutes
-    assert time.monotonic() - began < 30

@@ -1,5 +1,3 @@
-import time
-
 import numpy as np
 import pytest
 
@@ -25,9 +23,7 @@ def nodes_of(boards, geometry):
     flat = boards.reshape(len(boards), -1)
     found, nodes = np.zeros((2, len(flat)), np.int64)
     outputs = np.zeros_like(flat), found, np.ones(len(flat), np.bool_), nodes
-    depth_first.search_boards(
-        flat, 2, 10**6, cover_tables(geometry), *outputs, is_stopped=np.zeros(1, np.bool_)
-    )
+    depth_first.search_boards(flat, 2, 10**6, cover_tables(geometry), *outputs)
     assert (found == 1).all()
     return nodes
 
@@ -94,13 +90,3 @@ def test_no_boards():
 def test_wrong_numbers(escargot, wrong):
     with pytest.raises(ValueError, match="symmetries must be odd"):
         rate(escargot, rng(), **wrong)
-
-
-def test_an_interrupt_ends_it_within_a_search(interrupt_after, escargot):
-    rate(escargot, np.random.default_rng(0), symmetries=1)
-    many = np.repeat(escargot, 200_000, axis=0)  # minutes
-    began = time.monotonic()
-    interrupt_after(0.5)
-    with pytest.raises(KeyboardInterrupt):
-        rate(many, np.random.default_rng(0))
-    assert time.monotonic() - began < 30

@@ -14,8 +14,8 @@ from sudoku_gym.kernels.endings import SPARSE, TERMINAL, GameRules
 from sudoku_gym.kernels.layout import (
     BoardSizes,
     UnitTables,
+    borrowed_tables,
     sizes_of,
-    uncounted_tables,
     unit_tables,
 )
 from sudoku_gym.storage.checks import check_counts
@@ -123,9 +123,9 @@ def kernel_settings(geometry: Geometry, config: SearchConfig) -> tuple[Any, ...]
 
 
 @njit(cache=True, inline="always")
-def uncounted_settings(settings):
-    """Return plain tuples as `KernelSettings`, without counts of references, see `uncounted`."""
+def borrowed_settings(settings):
+    """Return plain tuples as `KernelSettings`, without counts of references, see `borrowed`."""
     sizes, tables, rules, scoring = settings
     return KernelSettings(
-        BoardSizes(*sizes), uncounted_tables(tables), GameRules(*rules), Scoring(*scoring)
+        BoardSizes(*sizes), borrowed_tables(tables), GameRules(*rules), Scoring(*scoring)
     )

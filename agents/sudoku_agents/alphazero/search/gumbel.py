@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudoku_agents.alphazero.search.config import uncounted_settings
+from sudoku_agents.alphazero.search.config import borrowed_settings
 from sudoku_agents.alphazero.search.selection import is_eligible, mixed_value, qvalue
-from sudoku_agents.alphazero.search.tree import uncounted_trees
+from sudoku_agents.alphazero.search.tree import borrowed_trees
 from sudoku_gym.compiler.jit import inlined, njit
 
 # mypy: disable-error-code="no-untyped-def"
@@ -29,7 +29,7 @@ def start_halving(trees, settings, games, noise):
 
     `noise` float64 `[n, N**3]` holds the Gumbel variables g of the games int64 `[n]`.
     """
-    trees, settings = uncounted_trees(trees), uncounted_settings(settings)
+    trees, settings = borrowed_trees(trees), borrowed_settings(settings)
     for i in range(len(games)):
         game = games[i]
         first, count = trees.node_first_edge[game, 0], trees.node_num_edges[game, 0]

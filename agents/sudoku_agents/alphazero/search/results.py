@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_agents.alphazero.search.config import uncounted_settings
+from sudoku_agents.alphazero.search.config import borrowed_settings
 from sudoku_agents.alphazero.search.gumbel import SMALLEST_PRIOR, write_gumbel_weights
 from sudoku_agents.alphazero.search.proofs import LOST, WON
 from sudoku_agents.alphazero.search.selection import best_value, is_eligible
-from sudoku_agents.alphazero.search.tree import uncounted_trees
+from sudoku_agents.alphazero.search.tree import borrowed_trees
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.kernels.endings import SPARSE
 
@@ -56,7 +56,7 @@ def root_results(trees, settings, games, priors, masks):
 
     Priors float32 `[n, N**3]` are the network's, without noise; masks bool of that shape.
     """
-    trees, settings = uncounted_trees(trees), uncounted_settings(settings)
+    trees, settings = borrowed_trees(trees), borrowed_settings(settings)
     scoring, is_sparse = settings.scoring, settings.rules.reward == SPARSE
     count, num_actions = masks.shape
     visit_counts = np.zeros((count, num_actions), np.int32)

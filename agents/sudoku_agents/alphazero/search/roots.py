@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudoku_agents.alphazero.search.config import uncounted_settings
+from sudoku_agents.alphazero.search.config import borrowed_settings
 from sudoku_agents.alphazero.search.proofs import LOST, UNPROVEN, WON, is_proven_lost, mark_lost
 from sudoku_agents.alphazero.search.tree import (
     NUM_EDGES,
     NUM_NODES,
     add_node,
+    borrowed_trees,
     copy_edge,
     move_best_unvisited_first,
-    uncounted_trees,
 )
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.kernels.endings import SPARSE
@@ -32,7 +32,7 @@ def advance_root(trees, settings, games, boards, masks):
 
     Returns bool `[n]`, whether the root must be evaluated and expanded.
     """
-    trees, settings = uncounted_trees(trees), uncounted_settings(settings)
+    trees, settings = borrowed_trees(trees), borrowed_settings(settings)
     sizes, tables, is_sparse = settings.sizes, settings.tables, settings.rules.reward == SPARSE
     nodes, words = trees.node_exact_values.shape[1], trees.node_states.candidates.shape[1]
     is_fresh = np.ones(len(games), np.bool_)
@@ -209,7 +209,7 @@ def _drop_edges(trees, game, masks, i, sizes):
 @njit(cache=True)
 def root_priors(trees, games, num_actions):
     """Return the priors of the roots' edges, float32 `[n, A]`, 0 where there is no edge."""
-    trees = uncounted_trees(trees)
+    trees = borrowed_trees(trees)
     priors = np.zeros((len(games), num_actions), np.float32)
     for i in range(len(games)):
         game = games[i]
@@ -222,7 +222,7 @@ def root_priors(trees, games, num_actions):
 @njit(cache=True)
 def set_root_priors(trees, games, priors):
     """Give the roots' edges the priors float32 `[n, A]`, such as those with noise."""
-    trees = uncounted_trees(trees)
+    trees = borrowed_trees(trees)
     for i in range(len(games)):
         game = games[i]
         first = trees.node_first_edge[game, 0]
@@ -234,7 +234,7 @@ def set_root_priors(trees, games, priors):
 @njit(cache=True)
 def set_simulations_left(trees, settings, games):
     """Set how many simulations the roots of some games lack: none where they are proven."""
-    trees, settings = uncounted_trees(trees), uncounted_settings(settings)
+    trees, settings = borrowed_trees(trees), borrowed_settings(settings)
     trees.root_simulations_left[:] = 0
     for game in games:
         outcome, visits = trees.root_outcomes[game], 0

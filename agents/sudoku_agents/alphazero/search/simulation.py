@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudoku_agents.alphazero.search.config import uncounted_settings
+from sudoku_agents.alphazero.search.config import borrowed_settings
 from sudoku_agents.alphazero.search.gumbel import select_gumbel_root
 from sudoku_agents.alphazero.search.proofs import (
     inherit_refuted,
@@ -21,11 +21,11 @@ from sudoku_agents.alphazero.search.selection import best_value, select_gumbel, 
 from sudoku_agents.alphazero.search.tree import (
     NUM_EDGES,
     add_node,
+    borrowed_trees,
     move_best_unvisited_first,
     open_edge,
-    uncounted_trees,
 )
-from sudoku_gym.compiler.intrinsics import lowest_bit, uncounted
+from sudoku_gym.compiler.intrinsics import borrowed, lowest_bit
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.kernels.endings import SPARSE, end_value, is_over, state_is_solved
 from sudoku_gym.kernels.masks import write_mask
@@ -41,13 +41,13 @@ def simulate(trees, settings, leaf_boards, leaf_masks):
     Boards int8 `[G, N**2]` and masks int8 `[G, N**3]` are written where the leaf must be evaluated.
     Returns leaves int32, values float32 (where known), and which must be evaluated, bool `[G]`.
     """
-    trees, settings = uncounted_trees(trees), uncounted_settings(settings)
+    trees, settings = borrowed_trees(trees), borrowed_settings(settings)
     sizes, is_sparse = settings.sizes, settings.rules.reward == SPARSE
     games, nodes = trees.node_exact_values.shape
     leaves = np.zeros(games, np.int32)
     values = np.zeros(games, np.float32)
     is_open = np.zeros(games, np.bool_)
-    boards, masks = uncounted(leaf_boards), uncounted(leaf_masks)
+    boards, masks = borrowed(leaf_boards), borrowed(leaf_masks)
     for game in range(games):
         trees.path_length[game] = 0
         if trees.root_simulations_left[game] == 0:
@@ -126,7 +126,7 @@ def expand(trees, settings, games, nodes, priors, values, masks):
 
     Those are the placements of `masks[i]` that are not refuted, or all of them at a lost node.
     """
-    trees, settings = uncounted_trees(trees), uncounted_settings(settings)
+    trees, settings = borrowed_trees(trees), borrowed_settings(settings)
     sizes, state = settings.sizes, trees.node_states
     placements_a_word = sizes.cells_a_word * sizes.size
     for i in range(len(games)):
@@ -170,7 +170,7 @@ def _blank_cells(rows, b, k, sizes):
 @njit(cache=True)
 def backup_values(trees, settings, values):
     """Add the value of each game's leaf, float32 `[G]`, to every edge of its path."""
-    trees, settings = uncounted_trees(trees), uncounted_settings(settings)
+    trees, settings = borrowed_trees(trees), borrowed_settings(settings)
     for game in range(len(values)):
         value = values[game]
         for step in range(trees.path_length[game] - 1, -1, -1):

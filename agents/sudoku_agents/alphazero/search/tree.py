@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sudoku_agents.alphazero.search.config import SearchConfig
 from sudoku_agents.alphazero.search.proofs import UNPROVEN
-from sudoku_gym.compiler.intrinsics import uncounted
+from sudoku_gym.compiler.intrinsics import borrowed
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels.layout import BoardState, new_state
@@ -123,9 +123,9 @@ def new_trees(games: int, geometry: Geometry, config: SearchConfig, max_legal: i
 
 
 @njit(cache=True, inline="always")
-def uncounted_trees(trees):
+def borrowed_trees(trees):
     """Return `Trees` without counts of references; the caller must hold the originals."""
-    return Trees(BoardState(*uncounted(trees[0])), *uncounted(trees[1:]))
+    return Trees(BoardState(*borrowed(trees[0])), *borrowed(trees[1:]))
 
 
 @inlined

@@ -21,7 +21,6 @@ _STANDARD_9X9 = Geometry.standard(9)
 _SOLUTIONS_A_CALL = 200_000  # at most, but one for each lane; then Ctrl+C is answered
 NODE_LIMIT = 1_000_000
 """Candidates tried on one board before it is left undecided."""
-_NEVER = np.zeros(1, np.bool_)  # stopped: a search within this limit takes seconds
 
 
 @dataclass(frozen=True)
@@ -116,27 +115,21 @@ def _search(
         np.empty(count, np.bool_),
         np.empty(count, np.int64),
     )
-    if node_limit <= NODE_LIMIT and (threads == 1 or count < 2):
-        _search_part(geometry, limit, node_limit, _NEVER, boards, *results)
+    search = partial(_search_chunk, geometry, limit, node_limit)
+    if threads == 1:
+        search(boards, *results)
         return results
-    is_stopped = np.zeros(1, np.bool_)
-    search = partial(_search_part, geometry, limit, node_limit, is_stopped)
-    step = max(-(-count // (8 * threads)), 1)  # small parts, so that no thread waits for long
-    arrays = boards, *results
-    parts = ([each[i : i + step] for each in arrays] for i in range(0, count, step))
+    step = max(-(-count // (8 * threads)), 1)  # small chunks, so that no thread waits for long
+    chunks = [[each[i : i + step] for each in (boards, *results)] for i in range(0, count, step)]
     with ThreadPoolExecutor(threads) as pool:
-        try:
-            list(pool.map(lambda part: search(*part), parts))
-        finally:
-            is_stopped[0] = True  # or Ctrl+C would wait for all that has begun
+        list(pool.map(lambda chunk: search(*chunk), chunks))
     return results
 
 
-def _search_part(
+def _search_chunk(
     geometry: Geometry,
     limit: int,
     node_limit: int,
-    is_stopped: NDArray[np.bool_],
     boards: NDArray[np.int8],
     *results: Any,
 ) -> None:
@@ -146,22 +139,18 @@ def _search_part(
     """
     if geometry != _STANDARD_9X9:
         tables = cover_tables(geometry)
-        depth_first.search_boards(
-            boards, limit, node_limit, tables, *results, is_stopped=is_stopped
-        )
+        depth_first.search_boards(boards, limit, node_limit, tables, *results)
     elif len(boards) > (step := max(NUM_LANES, _SOLUTIONS_A_CALL // limit)):
         arrays = boards, *results
         for start in range(0, len(boards), step):
-            parts = [each[start : start + step] for each in arrays]
-            _search_part(geometry, limit, node_limit, is_stopped, *parts)
-    elif lane_sharing.search_in_lanes(boards, limit, node_limit, *results, is_stopped=is_stopped):
+            chunk = [each[start : start + step] for each in arrays]
+            _search_chunk(geometry, limit, node_limit, *chunk)
+    elif lane_sharing.search_in_lanes(boards, limit, node_limit, *results):
         _, found, decided, nodes = results
         rows = np.flatnonzero(~decided & (found == 0) & (nodes < node_limit))
         parts = [each[rows] for each in results]
         tables = cover_tables(geometry)
-        depth_first.search_boards(
-            boards[rows], limit, node_limit, tables, *parts, is_stopped=is_stopped
-        )
+        depth_first.search_boards(boards[rows], limit, node_limit, tables, *parts)
         for each, part in zip(results, parts, strict=True):
             each[rows] = part
 

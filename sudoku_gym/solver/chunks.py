@@ -1,4 +1,4 @@
-"""Many boards in parts that take a fraction of a second each, so that Ctrl+C is answered soon."""
+"""Many boards in chunks that take a fraction of a second each, so that progress can be told."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from time import perf_counter
 _SECONDS = 0.2
 
 
-def in_slices(count: int, most: int | None = None) -> Iterator[slice]:
+def in_chunks(count: int, most: int | None = None) -> Iterator[slice]:
     """Yield slices of so many boards, one after the other, longer while they are quick.
 
     Args:

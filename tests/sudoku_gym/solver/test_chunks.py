@@ -1,6 +1,4 @@
-"""Slices of many boards: all of them in order, and few at a time where they are slow."""
-
-import time
+"""Chunks of many boards: all of them in order, and few at a time where they are slow."""
 
 import numpy as np
 import pytest
@@ -8,20 +6,20 @@ import pytest
 from sudoku_gym import board, solver
 from sudoku_gym.puzzles import files, load
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_gym.solver import slices
-from sudoku_gym.solver.slices import in_slices
+from sudoku_gym.solver import chunks
+from sudoku_gym.solver.chunks import in_chunks
 
 
 @pytest.mark.parametrize(
     ("seconds", "most", "largest"), [(60, None, 489), (60, 100, 100), (0, None, 1)]
 )
-def test_slices_grow_while_they_are_quick(monkeypatch, seconds, most, largest):
-    monkeypatch.setattr(slices, "_SECONDS", seconds)
-    parts = list(in_slices(1000, most))
+def test_chunks_grow_while_they_are_quick(monkeypatch, seconds, most, largest):
+    monkeypatch.setattr(chunks, "_SECONDS", seconds)
+    parts = list(in_chunks(1000, most))
     covered = [i for part in parts for i in range(part.start, part.stop)]
     assert covered == list(range(1000))
     assert max(part.stop - part.start for part in parts) == largest
-    assert list(in_slices(0)) == []
+    assert list(in_chunks(0)) == []
 
 
 def test_a_bad_puzzle_is_told_before_all_others_are_solved(tmp_path, monkeypatch):
@@ -48,26 +46,3 @@ def test_a_bad_puzzle_is_told_before_all_others_are_solved(tmp_path, monkeypatch
     with pytest.raises(ValueError, match="puzzle 0 has several solutions"):
         puzzles.check()
     assert sum(solved) == 1
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize(("size", "count"), [(16, 300), (9, 4000)])
-def test_a_search_of_many_hard_boards_is_interrupted(interrupt_after, size, count, threads):
-    """A million candidates each, so all of them would take minutes."""
-    boards = np.zeros((count, size, size), np.int8)
-    solver.find_solutions(boards[:1], 10)
-    began = time.monotonic()
-    interrupt_after(0.5)
-    with pytest.raises(KeyboardInterrupt):
-        solver.find_solutions(boards, 10**9, threads=threads)
-    assert time.monotonic() - began < 30
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("size", [9, 16])
-def test_a_search_of_one_board_without_end_is_interrupted(interrupt_after, size, threads):
-    blank = np.zeros((1, size, size), np.int8)
-    solver.find_solutions(blank, 10)
-    interrupt_after(0.5)
-    with pytest.raises(KeyboardInterrupt):
-        solver.find_solutions(blank, 10**9, node_limit=10**15, threads=threads)
