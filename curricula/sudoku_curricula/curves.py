@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from sudoku_gym.envs.rendering import to_png
 from sudoku_gym.plugins import install_command
-from sudoku_gym.storage.atomic import naming_file
-from sudoku_gym.storage.reading import naming
+from sudoku_gym.storage.atomic import write_context
+from sudoku_gym.storage.reading import error_context
 
 _FLUSH_SECONDS = 120.0
 _FILE_NUMBERS = itertools.count()
@@ -120,7 +120,7 @@ class CurveWriter:
         self._make_tensor = make_tensor_proto
         self._described: set[str] = set()
         self._path = _new_event_file(Path(folder))
-        with naming_file(self._path):
+        with write_context(self._path):
             self._writer = RecordWriter(self._path.open("xb"))
         self._flushed = time.monotonic()
         self._add(file_version="brain.Event:2")
@@ -198,12 +198,12 @@ class CurveWriter:
     def flush(self) -> None:
         """Write everything to disk now; else it happens every two minutes and on `close`."""
         self._flushed = time.monotonic()
-        with naming_file(self._path):
+        with write_context(self._path):
             self._writer.flush()
 
     def close(self) -> None:
         """Write everything to disk and close the file."""
-        with naming_file(self._path):
+        with write_context(self._path):
             self._writer.close()
 
     def __enter__(self) -> Self:
@@ -217,7 +217,7 @@ class CurveWriter:
 
     def _add(self, **fields: Any) -> None:
         event = self._events.Event(wall_time=time.time(), **fields)
-        with naming_file(self._path):
+        with write_context(self._path):
             self._writer.write(event.SerializeToString())
         if time.monotonic() - self._flushed > _FLUSH_SECONDS:
             self.flush()
@@ -258,7 +258,7 @@ def read_curves(folder: str | os.PathLike[str]) -> Curves:
             raise ValueError(f"{file} is no regular file, and so holds no curves")
     if Path(folder).is_dir():
         events = EventAccumulator(os.fspath(folder), {"scalars": 0})
-        with naming(Path(folder), "its curves are damaged"):
+        with error_context(Path(folder), "its curves are damaged"):
             for file in filter(Path.is_file, files):
                 _check_records(file)
             events.Reload()

@@ -30,7 +30,7 @@ from sudoku_gym.puzzles.sources import (
     Blanks,
     PuzzleSource,
     blanks_cdf,
-    naming_source,
+    source_context,
 )
 
 
@@ -152,7 +152,7 @@ class BoardBatch:
         """Ask the source for a puzzle for each chosen board, with that board's own generator."""
         puzzles = np.zeros(self.boards.shape, np.int8)
         for index in chosen:
-            with naming_source(self.source):
+            with source_context(self.source):
                 sampled, _ = self.source.sample(1, blanks, self._generators[index])
                 drawn = board.as_boards(sampled, self.geometry)
             if len(drawn) != 1 or board.conflicts(drawn, self.geometry).any():

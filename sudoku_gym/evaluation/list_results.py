@@ -16,7 +16,7 @@ from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.policies import ModelCard
 from sudoku_gym.storage.atomic import write_json
 from sudoku_gym.storage.configs import decode_json
-from sudoku_gym.storage.reading import naming, read_json
+from sudoku_gym.storage.reading import error_context, read_json
 from sudoku_gym.storage.watched_file import WatchedFile
 
 _LONGEST = 60_000_000  # bytes
@@ -234,12 +234,12 @@ class ListFile:
                 "read again: give another file to some of the policies"
             )
         content = asdict(self.results)
-        self._file.write(lambda path: write_json(path, content, indent=1, longest=_LONGEST))
+        self._file.write(lambda path: write_json(path, content, indent=1))
 
 
 def read_list_results(path: Path) -> ListResults:
     """Read the results of a list; ValueError if the file holds none, in a message that names it."""
-    with naming(path, "it holds no results of a list"):
+    with error_context(path, "it holds no results of a list"):
         return decode_json(ListResults, read_json(path, _LONGEST), "the results")
 
 

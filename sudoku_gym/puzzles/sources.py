@@ -295,7 +295,7 @@ def resolve_source(
         divide = getattr(source, "split", None)
         if split == "all" or not callable(divide):
             return source
-        with naming_source(source):
+        with source_context(source):
             part = divide(split)
         return resolve_source(part, "all")
     raise TypeError(
@@ -319,7 +319,7 @@ def _named_source(name: str, split: str, geometry: Geometry | None) -> PuzzleSou
     found = plugins.load_attribute(name)
     is_factory = callable(found) and (isinstance(found, type) or not hasattr(found, "sample"))
     if is_factory:
-        with naming_source(name):
+        with source_context(name):
             found = found()
     return resolve_source(found, split)
 
@@ -333,7 +333,7 @@ def _bank_source(name: str, split: str) -> BankSource:
 
 
 @contextmanager
-def naming_source(source: object) -> Iterator[None]:
+def source_context(source: object) -> Iterator[None]:
     """Let an error of a user's source name it: a ValueError stays one, others are RuntimeErrors."""
     try:
         yield

@@ -24,7 +24,7 @@ from sudoku_gym.policies.identity import Fingerprint, load_with_fingerprint
 from sudoku_gym.puzzles.npz import read_arrays
 from sudoku_gym.storage.atomic import atomic_write, sync, write_json
 from sudoku_gym.storage.lock import locked
-from sudoku_gym.storage.reading import check_structure, naming, read_json, sha256_of
+from sudoku_gym.storage.reading import error_context, read_json, sha256_of
 from sudoku_gym.trajectories.games import (
     PART_GAMES,
     PlayedPart,
@@ -121,7 +121,7 @@ def _check_settings(games: RecordedGames, made_of: Fingerprint, folder: Path) ->
             raise ValueError(f"{folder} holds {others[0]}: give a new folder")
         write_json(path, settings)
         return
-    with naming(path):
+    with error_context(path):
         before = read_json(path)
         different = [key for key in settings if before.get(key, "") != settings[key]]
     if different:
@@ -154,7 +154,7 @@ def _seeds_of(games: RecordedGames, number: int) -> NDArray[np.int64]:
 
 def _read_part(path: Path, games: RecordedGames, number: int) -> PlayedPart:
     arrays = read_arrays(path, _LONGEST_PART)
-    with naming(path):
+    with error_context(path):
         part = PlayedPart(*(arrays[name] for name in ("seeds", "lengths", "actions")))
         if not np.array_equal(part.seeds, _seeds_of(games, number)[: len(part.seeds)]):
             raise ValueError("its seeds are not those of this part")
@@ -184,10 +184,9 @@ def _read_summary(folder: Path) -> dict[str, Any]:
     path, episodes = (folder / _DATA / name for name in (_METADATA, _EPISODES))
     if not path.exists():
         return {}
-    with naming(path):
+    with error_context(path):
         metadata = read_json(path)
         found = {key: metadata[key] for key in ("total_episodes", "total_steps", "solved")}
-        check_structure(found, {"total_episodes": 0, "total_steps": 0, "solved": 0.0})
         if found["solved"] > 1:
             raise ValueError(f"solved must be a share, not {found['solved']!r:.60}")
         if found["total_episodes"] != metadata["recorded_episodes"]:
@@ -216,7 +215,7 @@ def _write_data(games: RecordedGames, episodes: int, folder: Path) -> dict[str, 
         for path, piece in _pieces(games, episodes, folder):
             if written == episodes:
                 break
-            with naming(path):
+            with error_context(path):
                 played = list(replay(games, piece))[: episodes - written]
             _check_space(folder, draft, played)
             storage.update_episodes(

@@ -26,16 +26,15 @@ from safetensors.torch import load_file, save
 from torch import Tensor
 
 from sudoku_gym.policies.loading import CONFIG_FILE as CONFIG_FILE
-from sudoku_gym.puzzles.npz import read_arrays
-from sudoku_gym.storage.atomic import naming_file, sync, temporary_files, write_json
+from sudoku_gym.storage.atomic import sync, temporary_path, write_context, write_json
 from sudoku_gym.storage.reading import (
     LONGEST_CONFIG,
-    check_regular,
+    read_arrays,
     read_json,
     read_short,
     sha256_of,
 )
-from sudoku_gym.storage.reading import naming as naming
+from sudoku_gym.storage.reading import error_context as error_context
 from sudoku_learning.training.learner import LearnerState
 
 WEIGHTS = "weights.safetensors"
@@ -70,10 +69,10 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     write_json(folder / TIMING, {"seconds": checkpoint.seconds})
     for name, tensors in ((WEIGHTS, learner.weights), (OPTIMIZER, learner.tensors)):
         _save_tensors(tensors, folder / name)
-    with naming_file(folder / REPLAY):
+    with write_context(folder / REPLAY):
         np.savez(folder / REPLAY, allow_pickle=False, **learner.arrays)
     sums = "".join(f"{sha256_of(folder / name)}  {name}\n" for name in FILES)
-    with naming_file(folder / SUMS):
+    with write_context(folder / SUMS):
         (folder / SUMS).write_bytes(sums.encode())
     for path in (*(folder / name for name in (*FILES, SUMS)), folder):
         sync(path)
@@ -86,18 +85,17 @@ def read_checkpoint(folder: Path) -> Checkpoint:
         ValueError: if a file is missing or damaged; the message names it.
     """
     _check_files(folder, FILES)
-    with naming(folder / STATE):
+    with error_context(folder / STATE):
         progress = _object(read_json(folder / STATE, _LONGEST_STATE))
         numbers = _object(progress.pop("learner"))
-    with naming(folder / TIMING):
+    with error_context(folder / TIMING):
         seconds = _object(read_json(folder / TIMING))["seconds"]
         if not isinstance(seconds, float) or not isfinite(seconds) or seconds < 0:
             raise ValueError(f"no number of seconds: {seconds!r:.60}")
     config, weights = _config_and_weights(folder)
-    with naming(folder / OPTIMIZER):
+    with error_context(folder / OPTIMIZER):
         tensors = _load_tensors(folder / OPTIMIZER)
-    with naming(folder / REPLAY):
-        arrays = read_arrays(folder / REPLAY)
+    arrays = read_arrays(folder / REPLAY)
     return Checkpoint(config, LearnerState(weights, tensors, arrays, numbers), progress, seconds)
 
 
@@ -109,7 +107,7 @@ def read_to_play(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
 
 def read_config_file(folder: Path) -> dict[str, Any]:
     """Read the configuration of a checkpoint or run; raises ValueError if missing or damaged."""
-    with naming(folder / CONFIG_FILE):
+    with error_context(folder / CONFIG_FILE):
         return _object(read_json(folder / CONFIG_FILE))
 
 
@@ -117,21 +115,20 @@ def remove_checkpoint(folder: Path) -> None:
     """Remove a checkpoint's files, and the folder if it holds nothing else."""
     for name in (*FILES, SUMS):
         (folder / name).unlink(missing_ok=True)
-        for temporary in temporary_files(folder / name):
-            temporary.unlink()
+        temporary_path(folder / name).unlink(missing_ok=True)
     if not any(folder.iterdir()):
         folder.rmdir()
 
 
 def _config_and_weights(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     config = read_config_file(folder)
-    with naming(folder / WEIGHTS):
+    with error_context(folder / WEIGHTS):
         return config, _load_tensors(folder / WEIGHTS)
 
 
 def _save_tensors(tensors: dict[str, Tensor], path: Path) -> None:
     # Not by `save_file`, whose file nobody else may read.
-    with naming_file(path):
+    with write_context(path):
         path.write_bytes(save({key: each.contiguous() for key, each in tensors.items()}))
 
 
@@ -149,13 +146,12 @@ def _load_tensors(path: Path) -> dict[str, Tensor]:
 def _check_files(folder: Path, names: Iterable[str]) -> None:
     """Check that files are regular ones, and have their sums where there are any."""
     for name in names:
-        with naming(folder / name):
-            check_regular(folder / name)
+        with error_context(folder / name):
             if (length := os.path.getsize(folder / name)) > _LONGEST_FILE:
                 raise ValueError(f"it has {length:,} bytes, and {_LONGEST_FILE:,} are the limit")
     if not os.path.lexists(folder / SUMS):
         return
-    with naming(folder / SUMS):
+    with error_context(folder / SUMS):
         lines = read_short(folder / SUMS, LONGEST_CONFIG).decode("ascii").splitlines()
         sums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
         if missing := [name for name in names if name not in sums]:

@@ -115,7 +115,7 @@ class TrainingConfig:
 def saved_config(run: Path, kind: type[_Config]) -> _Config:
     """Read the latest configuration of a run; raises ValueError if missing, damaged or unfit."""
     data = checkpoint.read_config_file(run)
-    with checkpoint.naming(run / checkpoint.CONFIG_FILE, "it can't be used"):
+    with checkpoint.error_context(run / checkpoint.CONFIG_FILE, "it can't be used"):
         return config_from_json(data, kind)
 
 

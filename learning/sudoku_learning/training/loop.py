@@ -13,9 +13,8 @@ from rich.console import Console
 from sudoku_curricula import curves
 from sudoku_curricula.curriculum import Curriculum
 from sudoku_gym.evaluation.tables import duration
-from sudoku_gym.storage.reading import check_structure
 from sudoku_learning.training import checkpoint
-from sudoku_learning.training.checkpoint import Checkpoint, naming
+from sudoku_learning.training.checkpoint import Checkpoint, error_context
 from sudoku_learning.training.config import TrainingConfig, saved_config
 from sudoku_learning.training.environments import HeldOut
 from sudoku_learning.training.learner import Learner, Progress, Report, RunGenerators
@@ -229,16 +228,15 @@ class Training(Generic[_Config]):
         saved = checkpoint.read_checkpoint(folder)
         self.seconds = saved.seconds
         unfit = "it does not fit this run"
-        with naming(folder / checkpoint.STATE, unfit):
+        with error_context(folder / checkpoint.STATE, unfit):
             self._restore(saved.progress)
-        with naming(folder / checkpoint.OPTIMIZER, unfit):
+        with error_context(folder / checkpoint.OPTIMIZER, unfit):
             tensors = self.random.restore_tensors(saved.learner.tensors)
-        with naming(folder, unfit):
+        with error_context(folder, unfit):
             self.learner.restore(replace(saved.learner, tensors=tensors))
 
     def _restore(self, progress: Mapping[str, Any]) -> None:
         self.random.restore_numbers(progress["rng"])
-        check_structure({**progress, "rng": {}}, {**self._progress(), "rng": {}})
         self.iteration = progress["iteration"]
         self.steps = progress["steps"]
         self._iterations_after_the_end = progress["iterations_after_the_end"]

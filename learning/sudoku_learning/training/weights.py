@@ -42,9 +42,9 @@ def load_network(
     """
     path = checkpoint_in(folder)
     data, weights = checkpoint.read_to_play(path)
-    with checkpoint.naming(path / CONFIG_FILE, "it can't be used"):
+    with checkpoint.error_context(path / CONFIG_FILE, "it can't be used"):
         config = read_config(data)
-    with checkpoint.naming(path, "it can't be played"):
+    with checkpoint.error_context(path, "it can't be played"):
         network = build_network(lambda: make(config), weights)
     if rounds is not None:
         body = getattr(network, "body", None)
@@ -66,7 +66,7 @@ def load_initial_weights(folder: Path | None, config: TrainingConfig, network: n
         return
     path = checkpoint_in(folder)
     _, weights = checkpoint.read_to_play(path)
-    with checkpoint.naming(path, "a network can't begin with it"):
+    with checkpoint.error_context(path, "a network can't begin with it"):
         load_weights(network, weights)
 
 

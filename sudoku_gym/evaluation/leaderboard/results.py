@@ -17,7 +17,7 @@ from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.geometry import MAX_SIZE
 from sudoku_gym.storage.atomic import write_json
 from sudoku_gym.storage.configs import decode_json
-from sudoku_gym.storage.reading import naming, read_json
+from sudoku_gym.storage.reading import error_context, read_json
 
 _LONGEST = 10_000_000  # bytes; a policy takes 9,000
 MOST_SECONDS = 1e9
@@ -236,7 +236,7 @@ def _check_texts(part: Any) -> None:
 
 def read_leaderboard(path: Path) -> LeaderboardResults:
     """Read a leaderboard; ValueError if it is no sound one, in a message that names the file."""
-    with naming(path, "it is no sound leaderboard"):
+    with error_context(path, "it is no sound leaderboard"):
         return decode_json(LeaderboardResults, read_json(path, _LONGEST), "the leaderboard")
 
 
@@ -251,6 +251,6 @@ def write_leaderboard(path: Path, results: LeaderboardResults) -> None:
     }
     runs = {key: run for key, run in results.runs.items() if key in used}
     content = asdict(replace(results, runs=runs))
-    with naming(path, "what would be written is no sound leaderboard"):
+    with error_context(path, "what would be written is no sound leaderboard"):
         decode_json(LeaderboardResults, json.loads(json.dumps(content)), "the leaderboard")
-    write_json(path, content, indent=1, longest=_LONGEST)
+    write_json(path, content, indent=1)

@@ -39,7 +39,7 @@ from sudoku_gym.policies.processes import (
     wait_for_end,
 )
 from sudoku_gym.policies.working_folder import module_of
-from sudoku_gym.storage.reading import naming
+from sudoku_gym.storage.reading import error_context
 
 # Each may set another number; that of numba can't be raised later, and our kernels have one thread.
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -145,7 +145,7 @@ def listed_rows() -> dict[str, str]:
     """
     rows = own_rows()
     for package, name, stands_for in other_lists():
-        with naming(f"{LEADERBOARD}: {name} = {stands_for}", "it is no {policy: kind}"):
+        with error_context(f"{LEADERBOARD}: {name} = {stands_for}", "it is no {policy: kind}"):
             others = _rows_of_others(package, name)
         rows |= {policy: kind for policy, kind in others.items() if policy not in rows}
     return rows

@@ -63,9 +63,9 @@ def load(folder: str | os.PathLike[str] = _PRETRAINED) -> QTablePolicy:
     """
     path = checkpoint_in(folder)
     data, weights = checkpoint.read_to_play(path)
-    with checkpoint.naming(path / checkpoint.CONFIG_FILE, "it can't be used"):
+    with checkpoint.error_context(path / checkpoint.CONFIG_FILE, "it can't be used"):
         config = config_from_json(data, QLearningConfig)
         table = QTable(geometry_of_env(config.env).size)
-    with checkpoint.naming(path, "it can't be played"):
+    with checkpoint.error_context(path, "it can't be played"):
         table.restore(weights)
     return QTablePolicy(table)
