@@ -33,8 +33,6 @@ from sudoku_gym.cli.surroundings import import_matplotlib_elsewhere, leave_folde
 from sudoku_gym.cli.terminal import occupy_closed_streams, replace_unprintable, strip_control
 from sudoku_gym.cli.text import Text
 from sudoku_gym.cli.watch import Watch
-from sudoku_gym.plugins import add_import_folder
-from sudoku_gym.plugins.usage_errors import short_usage_errors
 from sudoku_gym.policies.processes import restore_child_signals
 from sudoku_gym.storage.checks import check_seed
 from sudoku_gym.storage.reading import HOW_TO_SEE_MORE, TRACEBACK, describe_error
@@ -83,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             leave_folder_of_programs()
         try:
             import_matplotlib_elsewhere()
-            add_import_folder(os.getcwd())  # so that module:attribute finds the user's file
+            sys.path.append(os.getcwd())  # so that module:attribute finds the user's file
         except FileNotFoundError:  # processes can't be started there, nor torch's libraries loaded
             raise ValueError("the working folder has been removed: change to another") from None
         _check_out(arguments)
@@ -199,18 +197,16 @@ def _parse(arguments: list[str]) -> Any:
     """Return the sub-command's dataclass, filled in."""
     if arguments[0] == "train" and not {"-h", "--help"} & set(arguments[1:2]):
         return Train("".join(arguments[1:2]), tuple(arguments[2:]))  # the trainer reads the rest
-    program = f"{PROGRAM} {arguments[0]}" if arguments[0] in COMMANDS else PROGRAM
     conf = tyro.conf
-    with short_usage_errors(program):
-        return tyro.extras.subcommand_cli_from_dict(
-            COMMANDS,
-            prog=PROGRAM,
-            description="Sudoku environments, baselines and agents. `sudoku-gym COMMAND --help` "
-            "explains a command.",
-            args=arguments,
-            config=(
-                conf.DisallowNone,
-                conf.FlagCreatePairsOff,
-                conf.PositionalMetavarFromFieldName,
-            ),
-        )
+    return tyro.extras.subcommand_cli_from_dict(
+        COMMANDS,
+        prog=PROGRAM,
+        description="Sudoku environments, baselines and agents. `sudoku-gym COMMAND --help` "
+        "explains a command.",
+        args=arguments,
+        config=(
+            conf.DisallowNone,
+            conf.FlagCreatePairsOff,
+            conf.PositionalMetavarFromFieldName,
+        ),
+    )

@@ -19,7 +19,6 @@ from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.policies import Convergence, Policy
 from sudoku_gym.policies.protocols import actions_of
-from sudoku_gym.policies.working_folder import working_folder_kept
 from sudoku_gym.puzzles.puzzle_set import NOT_KNOWN, PuzzleSet
 from sudoku_gym.puzzles.sources import GivenPuzzles
 
@@ -130,7 +129,6 @@ class Evaluation:
         return text
 
 
-@working_folder_kept()
 def evaluate(
     policy: Policy,
     puzzles: PuzzleSet | NDArray[np.integer],

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_gym.policies import Policy
 from sudoku_gym.policies.protocols import actions_of
-from sudoku_gym.policies.working_folder import working_folder_kept
 from sudoku_gym.registration import ANY_BOARD, ENVIRONMENTS
 
 PART_GAMES = 256
@@ -112,7 +111,6 @@ class Trajectory:
     is_solved: bool
 
 
-@working_folder_kept()
 def play_part(
     games: RecordedGames, policy: Policy, seeds: NDArray[np.int64], rng: np.random.Generator
 ) -> PlayedPart:

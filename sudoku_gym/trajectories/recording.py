@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym.policies.identity import Fingerprint, load_with_fingerprint
+from sudoku_gym.policies import load_policy, weights_sha256
 from sudoku_gym.puzzles.npz import read_arrays
 from sudoku_gym.storage.atomic import atomic_write, sync, write_json
 from sudoku_gym.storage.lock import locked
@@ -84,11 +84,11 @@ def record(
         raise ValueError(f"{folder}: the name must end in -v and a number, as in 9x9-singles-v0")
     if not 1 <= episodes <= _MOST_EPISODES:
         raise ValueError(f"episodes={episodes!r:.20}: record 1 to {_MOST_EPISODES:,}")
-    policy, made_of = load_with_fingerprint(games.policy, trust=trust)
+    policy = load_policy(games.policy, trust=trust)
     games.boards(1).close()  # what is wrong is told before anything is written
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / ".lock", f"{folder} is being recorded into"):
-        _check_settings(games, made_of, folder)
+        _check_settings(games, folder)
         _check_folders(folder)
         starts = range(0, episodes, PART_GAMES)
         for number, start in enumerate(starts):
@@ -110,10 +110,12 @@ def record(
     return found
 
 
-def _check_settings(games: RecordedGames, made_of: Fingerprint, folder: Path) -> None:
+def _check_settings(games: RecordedGames, folder: Path) -> None:
     """Write down which games are recorded, or see that they are the same as before."""
-    settings = {**asdict(games), **made_of}
-    settings["puzzles_checksum"] = _checksum_of(Path(games.puzzles))
+    settings = asdict(games) | {
+        "weights": weights_sha256(games.policy) or "",
+        "puzzles_checksum": _checksum_of(Path(games.puzzles)),
+    }
     path = folder / _SETTINGS
     if not path.exists():
         others = [each.name for each in folder.iterdir() if each.name != ".lock"]

@@ -6,9 +6,8 @@ import logging
 import os
 import secrets
 import socket
-import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import gymnasium as gym
@@ -23,15 +22,9 @@ from ray.exceptions import (
     RayError,
     RayTaskError,
 )
-from ray.job_config import JobConfig
 from torch import Tensor
 
-from sudoku_gym.plugins import (
-    add_import_folder,
-    fallback_folders,
-    search_folders,
-    sudoku_specs,
-)
+from sudoku_gym.plugins import sudoku_specs
 from sudoku_gym.storage.reading import describe_error
 from sudoku_learning.training.config import RayConfig
 from sudoku_learning.training.sampling import SamplingTask, Worker
@@ -160,11 +153,7 @@ class RaySampler(Generic[_Sample]):
             actor: Any = ray.remote(num_cpus=1)(_Actor)
             specs = sudoku_specs()  # other packages may have registered environments here
             kept = ray.put((self._make_worker, specs))
-            folders = fallback_folders()
-            needed = [folder for folder in folders if folder in sys.path]
-            self.pool = ActorPool(
-                lambda: actor.remote(folders, needed, [kept]), self._config.actors
-            )
+            self.pool = ActorPool(lambda: actor.remote(kept), self._config.actors)
         return self.pool
 
     def sample(self, weights: Mapping[str, Tensor], tasks: Sequence[SamplingTask]) -> list[_Sample]:
@@ -199,23 +188,10 @@ class RaySampler(Generic[_Sample]):
 
 
 class _Actor:
-    """A worker in a process of its own, on one thread.
+    """A worker in a process of its own, on one thread."""
 
-    What it is made of is read once its modules can be imported. Those of `needed` folders were
-    imported there by the trainer; no other folder may be in the path, where libraries look for
-    extensions of theirs.
-    """
-
-    def __init__(
-        self,
-        folders: Sequence[str],
-        needed: Sequence[str],
-        kept: Sequence[ray.ObjectRef[tuple[Callable[[], Worker[Any]], Mapping[str, EnvSpec]]]],
-    ) -> None:
-        for folder in folders:
-            add_import_folder(folder)
-        search_folders(needed)
-        make_worker, specs = ray.get(kept[0])
+    def __init__(self, kept: tuple[Callable[[], Worker[Any]], Mapping[str, EnvSpec]]) -> None:
+        make_worker, specs = kept
         for name, spec in specs.items():
             gym.registry.setdefault(name, spec)
         torch.set_num_threads(1)
@@ -234,27 +210,12 @@ def connect(config: RayConfig) -> None:
     if ray.is_initialized():
         return
     address = config.address or os.environ.get("RAY_ADDRESS")
-    job = JobConfig()
-    job._py_driver_sys_path = _WorkersPath()
     if address:
         _reach(address)
-        ray.init(address=address, job_config=job)
+        ray.init(address=address)
     else:
         set_token()
-        ray.init(address="local", num_cpus=config.actors, include_dashboard=False, job_config=job)
-
-
-class _WorkersPath(list[str]):
-    """The folders that Ray puts first in `sys.path` of its workers.
-
-    Ray adds the working folder, though it may not be in the path of this process, or only at its
-    end: then a file in it must not hide an installed package.
-    """
-
-    def extend(self, folders: Iterable[str]) -> None:
-        """Add the folders that are in the path of this process and no fallback."""
-        path = {os.path.realpath(folder) for folder in sys.path} - {*fallback_folders()}
-        super().extend(folder for folder in folders if os.path.realpath(folder) in path)
+        ray.init(address="local", num_cpus=config.actors, include_dashboard=False)
 
 
 def set_token() -> None:

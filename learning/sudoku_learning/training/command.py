@@ -11,7 +11,6 @@ import torch
 import tyro
 from rich.console import Console
 
-from sudoku_gym.plugins.usage_errors import short_usage_errors
 from sudoku_learning.training.checkpoint import CONFIG_FILE
 from sudoku_learning.training.config import TrainingConfig, saved_config
 from sudoku_learning.training.learner import Learner, RunGenerators
@@ -37,7 +36,8 @@ def train_cli(
     arguments of the process are used. Returns 0, the exit status.
 
     Raises:
-        ValueError: if an option does not parse, or the run can't be started or resumed.
+        ValueError: if the run can't be started or resumed.
+        SystemExit: if an option does not parse.
     """
     program = f"sudoku-gym train {name}"
     arguments = sys.argv[1:] if argv is None else list(argv)
@@ -45,18 +45,17 @@ def train_cli(
         print(short_help(config_class, program))
         return 0
     arguments = ["--help" if word == HELP_ALL else word for word in arguments]
-    with short_usage_errors(program):
-        config = tyro.cli(config_class, args=arguments, prog=program)
-        if config.resume and (config.run / CONFIG_FILE).exists():
-            # Options not given again keep their saved values.
-            saved = replace(saved_config(config.run, config_class), run=config.run, resume=True)
-            if saved.ray.address is not None and config.ray.address is None:
-                raise ValueError(
-                    f"{config.run / CONFIG_FILE} names the Ray cluster {saved.ray.address!r:.200}, "
-                    "which could run any code here: give --ray.actors and --ray.address, that one "
-                    "again, another, or 'local'"
-                )
-            config = tyro.cli(config_class, args=arguments, prog=program, default=saved)
+    config = tyro.cli(config_class, args=arguments, prog=program)
+    if config.resume and (config.run / CONFIG_FILE).exists():
+        # Options not given again keep their saved values.
+        saved = replace(saved_config(config.run, config_class), run=config.run, resume=True)
+        if saved.ray.address is not None and config.ray.address is None:
+            raise ValueError(
+                f"{config.run / CONFIG_FILE} names the Ray cluster {saved.ray.address!r:.200}, "
+                "which could run any code here: give --ray.actors and --ray.address, that one "
+                "again, another, or 'local'"
+            )
+        config = tyro.cli(config_class, args=arguments, prog=program, default=saved)
     torch.set_num_threads(1)  # results do not depend on the number of cores
     Training(config, make_learner).run(Console())
     print(f"The run is in {config.run}: tensorboard --logdir {config.run}")
