@@ -1,283 +1,183 @@
-"""One policy playing one puzzle for the page: last move, probabilities, visit counts."""
+"""A game on the page: a policy and a person place digits in turns, forwards and backwards."""
 
 from __future__ import annotations
 
-from base64 import b64encode
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from html import escape
-from threading import Lock
+from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym.board import SYMBOLS, cell_name, to_line
-from sudoku_gym.envs.rendering import HEAT_COLORS, to_png
-from sudoku_gym.envs.sudoku import SudokuEnv
-from sudoku_gym.evaluation.episode import Episode, Moment
+from sudoku_gym import board
+from sudoku_gym.board import SYMBOLS
+from sudoku_gym.envs.rendering import draw
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policies import Convergence, Policy
-from sudoku_gym.puzzles.sources import GivenPuzzles
+from sudoku_gym.policies import Policy
 
-TOP_K = 5
 IMAGE_SIZE = 640
 
 
 @dataclass(frozen=True)
-class PlacementShare:
-    """The share of one placement in a distribution."""
+class Frame:
+    """A board of a game, and what led to it."""
 
-    placement: str  # such as `7 at row 1, column 2`
-    share: float  # in [0, 1]
-    text: str  # the share, formatted
-
-
-@dataclass(frozen=True)
-class PlayedMove:
-    """A board of a game, and what is told of the move that led to it."""
-
-    moment: Moment
-    """its `heat` in half precision: enough for colours, and all moves of many games are kept"""
-    likely: list[PlacementShare] = field(default_factory=list)
-    """the most probable next placements; none if the policy has no probabilities"""
-    seconds: float = 0.0
-    """duration of the move"""
-    reading: str = ""
-    """whether the network had converged before the move; empty if it was not asked"""
-    search: tuple[list[PlacementShare], float] | None = None
-    """the most visited placements and the root value of the search before the move; None without
-    one"""
+    board: NDArray[np.int8]  # [N, N]
+    caption: str  # the last move
+    last: tuple[int, int] | None = None  # its row and column; None before the first one
+    heat: NDArray[np.floating] | None = None  # [N**3], the policy's probabilities for the next move
+    visits: dict[str, float] = field(default_factory=dict)
+    """share of each placement in the visits of the search before the move"""
 
 
 class Game:
-    """One game of a named policy, move by move, forwards and backwards.
+    """One game of a policy, from a puzzle int8 `[N, N]`.
 
-    The policy may have a method `probabilities(boards, action_masks) -> [B, A]`, and an attribute
-    `last_search` about the search before its last move, with `visit_counts [B, N**3]` and
-    `values [B]`, or None if there was none; and `last_convergence`, a `Convergence` of its last
-    move, or None. The puzzle is int8 `[N, N]`. One thread may play while others draw or stop.
-
-    Attributes:
-        player: the policy as it is offered, without options.
-        is_finished: whether the policy has nothing left to play.
-        is_replaced: whether its visitor has begun another game; its board is not to be shown.
-        failure: why the game ended before its end; empty if it did not.
+    The policy may show more than its moves: by a method `probabilities(boards, action_masks) ->
+    [B, A]`, and after a move by the attributes `last_search`, with `visit_counts [B, A]` and
+    `values [B]`, and `last_convergence`, with `rounds [B]` and `converged [B]`; both may be None.
     """
 
     def __init__(
-        self,
-        name: str,
-        policy: Policy,
-        puzzle: NDArray[np.int8],
-        geometry: Geometry,
-        player: str = "",
+        self, policy: Policy, puzzle: NDArray[np.int8], geometry: Geometry, seed: int = 0
     ) -> None:
-        self.name, self.player = name, player
-        env = SudokuEnv(GivenPuzzles(geometry), max_episode_steps=2**31)
-        has_probabilities = hasattr(policy, "probabilities")
-        episode = Episode(env, policy, 0, {"puzzle": puzzle}, has_probabilities)
-        moments = episode.play()
-        self._moves = [_played(next(moments))]
-        self._played_by: tuple[Policy, Episode, Iterator[Moment]] | None = policy, episode, moments
-        self._shown = 0
-        self._picture: tuple[PlayedMove, str] | None = None  # the last that was drawn
-        self.failure = self._result = ""
-        self.is_finished = self.is_replaced = self._is_awaited = False
-        self._in_a_move = Lock()
-
-    @contextmanager
-    def computing(self) -> Iterator[None]:
-        """Say that a move is awaited, as long as the block runs."""
-        self._is_awaited = True
-        try:
-            yield
-        finally:
-            self._is_awaited = False
+        self.geometry = geometry
+        self._policy, self._seed = policy, seed
+        self._givens = puzzle > 0
+        self._frames = list[Frame]()
+        self._shown = -1
+        self._start_from(puzzle, f"{np.count_nonzero(puzzle == 0)} blanks.")
 
     @property
-    def is_computing(self) -> bool:
-        """Whether a move is awaited, or is still being made though nobody waits any more."""
-        return self._is_awaited or self._in_a_move.locked()
-
-    @property
-    def latest(self) -> PlayedMove:
-        """The board that is shown, and the move before it."""
-        return self._moves[self._shown]
-
-    @property
-    def moment(self) -> Moment:
-        """The board that is shown, and its last move."""
-        return self.latest.moment
+    def frame(self) -> Frame:
+        """The frame that is shown."""
+        return self._frames[self._shown]
 
     @property
     def is_over(self) -> bool:
-        """Whether the end is shown."""
-        return self.is_finished and self._shown == len(self._moves) - 1
+        """Whether the shown board has no legal placement."""
+        return not self._masks(self.frame.board).any()
+
+    @property
+    def status(self) -> str:
+        """The last move, and the outcome at the end."""
+        if not self.is_over:
+            return self.frame.caption
+        if board.is_solved(self.frame.board[None], self.geometry)[0]:
+            return f"{self.frame.caption} Solved after {self._shown} moves."
+        blanks = np.count_nonzero(self.frame.board == 0)
+        return f"{self.frame.caption} Not solved: {blanks} blanks left without a candidate."
+
+    @property
+    def likely(self) -> dict[str, float]:
+        """The probability of each placement that may come next."""
+        return {} if self.frame.heat is None else self._by_placement(self.frame.heat)
+
+    def draw(self) -> NDArray[np.uint8]:
+        """Draw the shown board, uint8 `[H, W, 3]`; probable candidates are dark."""
+        shown = self.frame
+        return draw(
+            shown.board,
+            self._givens,
+            self.geometry,
+            last=shown.last,
+            show_candidates=True,
+            heat=shown.heat,
+            size=IMAGE_SIZE,
+        )
+
+    def cell_at(self, pixel: float) -> int:
+        """Return the row or column, from 0, at a coordinate of the picture."""
+        size = self.geometry.size
+        return min(int(pixel * size / len(self.draw())), size - 1)
 
     def step(self) -> None:
-        """Show the next move, which is played if it was not yet.
-
-        Nothing happens at the end, and while another thread is in a move of this game.
-        """
-        if not self._in_a_move.acquire(blocking=False):
-            return
-        try:
-            if not self._show_next() and not self.is_finished:
-                self._play()
-        finally:
-            self._in_a_move.release()
-
-    def forward(self) -> bool:
-        """Show the next of the moves that have been played; return whether there was one."""
-        if not self._in_a_move.acquire(blocking=False):
-            return False
-        try:
-            return self._show_next()
-        finally:
-            self._in_a_move.release()
-
-    def _show_next(self) -> bool:
-        is_there = self._shown < len(self._moves) - 1
-        self._shown += is_there
-        return is_there
-
-    def _play(self) -> None:
-        if self._played_by is None:  # it was stopped meanwhile
-            return
-        policy, episode, moments = self._played_by
-        began = perf_counter()
-        try:
-            moment = next(moments)
-            seconds = perf_counter() - began
-            details = {"reading": _reading_of(policy), "search": self._search(policy)}
-            played = _played(moment, seconds=seconds, **details)
-        except StopIteration:
-            self._result = episode.result.capitalize() + "."
-            self._end()
-        except Exception as error:  # a third-party policy failed; keep the page alive
-            self.stop(f"The policy failed. {type(error).__name__}: {error}")
-        else:
-            if not self.is_finished:  # it may have been stopped meanwhile
-                self._moves.append(played)
-                self._shown += 1
-
-    def replace(self) -> None:
-        """End the game since another one has begun in its place."""
-        self.is_replaced = True
-        self.stop("A new game has begun.")
+        """Show the next move; the policy makes one if there is none yet."""
+        if self._shown + 1 < len(self._frames):
+            self._shown += 1
+        elif not self.is_over:
+            self._play()
 
     def back(self) -> None:
         """Show the move before."""
         self._shown = max(self._shown - 1, 0)
 
-    def stop(self, why: str) -> None:
-        """End the game before its end."""
-        if not self.is_finished:
-            self.failure = why
-            self._end()
+    def place(self, row: int, column: int, digit: int) -> None:
+        """Place a digit for the person; the policy goes on from there.
 
-    def _end(self) -> None:
-        """Let go of the policy, which may take megabytes; the boards stay, for going back."""
-        self.is_finished = True
-        self._played_by = None
+        Raises:
+            ValueError: if the digit is no candidate of the cell.
+        """
+        action = (row * self.geometry.size + column) * self.geometry.size + digit - 1
+        if not self._masks(self.frame.board)[0, action]:
+            raise ValueError(f"{self._name(action)} is not legal")
+        del self._frames[self._shown + 1 :]
+        after, last = self._after(action)
+        self._start_from(after, f"You: {self._name(action)}.", last)
 
-    @property
-    def picture(self) -> str:
-        """The board that is shown, as the address of a PNG that holds it."""
-        latest = self.latest
-        if self._picture is None or self._picture[0] is not latest:
-            image = to_png(latest.moment.render(IMAGE_SIZE))
-            self._picture = latest, f"data:image/png;base64,{b64encode(image).decode()}"
-        return self._picture[1]
+    def _start_from(
+        self, start: NDArray[np.int8], caption: str, last: tuple[int, int] | None = None
+    ) -> None:
+        rng = np.random.default_rng(self._seed)
+        self._policy.reset(start[None].copy(), self.geometry, rng)
+        self._show(Frame(start, caption, last, self._heat(start)))
 
-    @property
-    def status(self) -> str:
-        """The last move, or the outcome of the game."""
-        if self.is_over:
-            return self.failure or self._result
-        if not self.moment.caption:
-            return f"{int((self.moment.board == 0).sum())} blanks."
-        return f"{self.moment.caption}, in {1000 * self.latest.seconds:.0f} ms"
+    def _play(self) -> None:
+        before, masks = self.frame.board, self._masks(self.frame.board)
+        began = perf_counter()
+        action = int(self._policy.act(before[None].copy(), masks)[0])
+        seconds = perf_counter() - began
+        if not masks[0, action]:
+            raise ValueError(f"the policy has chosen an illegal action, {action}")
+        caption = f"{self._name(action)}, in {1000 * seconds:.0f} ms."
+        visits, value = self._search()
+        caption = " ".join(filter(None, [caption, self._convergence(), value]))
+        after, last = self._after(action)
+        self._show(Frame(after, caption, last, self._heat(after), visits))
 
-    def _search(self, policy: Policy) -> tuple[list[PlacementShare], float] | None:
-        search: Any = getattr(policy, "last_search", None)
-        if search is None:
+    def _show(self, frame: Frame) -> None:
+        self._frames.append(frame)
+        self._shown = len(self._frames) - 1
+
+    def _after(self, action: int) -> tuple[NDArray[np.int8], tuple[int, int]]:
+        """Return the board after a placement, and its row and column."""
+        cell, digit = divmod(action, self.geometry.size)
+        after = self.frame.board.copy()
+        after.flat[cell] = digit + 1
+        return after, divmod(cell, self.geometry.size)
+
+    def _masks(self, now: NDArray[np.int8]) -> NDArray[np.bool_]:
+        """Return the legal placements, bool `[1, N**3]`."""
+        return board.candidates(now[None], self.geometry).reshape(1, -1)
+
+    def _heat(self, now: NDArray[np.int8]) -> NDArray[np.floating] | None:
+        masks = self._masks(now)
+        probabilities = getattr(self._policy, "probabilities", None)
+        if probabilities is None or not masks.any():
             return None
-        counts = np.array(search.visit_counts[0], np.float64)
-        shares = counts / max(counts.sum(), 1.0)
-        size = self.moment.geometry.size
-        return _top_placements(shares, size, "{:.0%}"), float(search.values[0])
+        return np.asarray(probabilities(now[None].copy(), masks))[0, : masks.size]
 
+    def _search(self) -> tuple[dict[str, float], str]:
+        """Return the shares of the last search, and its value of the board in words."""
+        search = getattr(self._policy, "last_search", None)
+        if search is None:
+            return {}, ""
+        counts = np.asarray(search.visit_counts[0], np.float64)
+        shares = self._by_placement(counts / max(counts.sum(), 1.0))
+        return shares, f"The search gave the board a value of {search.values[0]:.2f}."
 
-def _reading_of(policy: Policy) -> str:
-    """Say whether the network had converged before the latest move; nothing if it was not asked."""
-    latest = getattr(policy, "last_convergence", None)
-    if not isinstance(latest, Convergence) or not latest.rounds[0]:
-        return ""
-    rounds = f"{latest.rounds[0]:,} rounds"
-    if latest.converged[0]:
-        return f"Converged after {rounds}."
-    return f"Not converged after {rounds}: this move is a guess."
+    def _convergence(self) -> str:
+        """Say whether the network had converged before the move, if it tells."""
+        latest = getattr(self._policy, "last_convergence", None)
+        if latest is None or not latest.rounds[0]:
+            return ""
+        rounds = f"{latest.rounds[0]:,} rounds"
+        if latest.converged[0]:
+            return f"Converged after {rounds}."
+        return f"Not converged after {rounds}: this move is a guess."
 
+    def _by_placement(self, shares: NDArray[np.floating]) -> dict[str, float]:
+        return {self._name(action): float(shares[action]) for action in np.flatnonzero(shares)}
 
-def _played(moment: Moment, **details: Any) -> PlayedMove:
-    """Keep a move with what the page shows of it."""
-    if moment.heat is None:
-        return PlayedMove(moment, **details)
-    likely = _top_placements(moment.heat, moment.geometry.size, "{:.1%}")
-    return PlayedMove(replace(moment, heat=moment.heat.astype(np.float16)), likely, **details)
-
-
-def _top_placements(shares: NDArray[Any], size: int, fmt: str) -> list[PlacementShare]:
-    placements = []
-    for action in np.argsort(-shares, kind="stable")[:TOP_K].tolist():
-        if shares[action] > 0:
-            cell, digit = divmod(action, size)
-            placement = f"{SYMBOLS[digit + 1]} at {cell_name(cell, size)}"
-            share = float(shares[action])
-            placements.append(PlacementShare(placement, share, fmt.format(share)))
-    return placements
-
-
-def render_html(game: Game, note: str = "") -> str:
-    """Return a game as HTML; names and messages of policies and visitors are escaped.
-
-    `note` is shown in place of the game's status, while a move is awaited.
-    """
-    moment = game.moment
-    parts = [
-        f"<h3>{escape(game.name)}</h3>",
-        f'<img src="{game.picture}" alt="{escape(to_line(moment.board))}">',
-        f'<p class="words">{escape(note or game.status)}</p>',
-    ]
-    if not game.is_over and game.latest.reading:
-        parts.append(f'<p class="reading">{escape(game.latest.reading)}</p>')
-    if not game.is_over and game.latest.likely:
-        parts.append(_bars("Likely to place next", game.latest.likely))
-    if game.latest.search is not None:
-        shares, value = game.latest.search
-        parts.append(_bars(f"The search looked at (value {value:.2f})", shares))
-    return f'<section class="game">{"".join(parts)}</section>'
-
-
-def render_legend() -> str:
-    """Return the colours of candidates as HTML."""
-    colors = ", ".join(f"rgb({red} {green} {blue})" for red, green, blue in HEAT_COLORS)
-    return (
-        '<p class="legend">Candidates: <span>improbable</span>'
-        f'<i style="background: linear-gradient(to right, {colors})"></i>'
-        "<span>the most probable placement</span></p>"
-    )
-
-
-def _bars(title: str, shares: list[PlacementShare]) -> str:
-    most = max((each.share for each in shares), default=1.0)  # the longest bar is full
-    rows = "".join(
-        f'<tr><td>{escape(each.placement)}</td><td class="bar"><i style="width:'
-        f'{100 * each.share / most:.1f}%"></i></td><td>{escape(each.text)}</td></tr>'
-        for each in shares
-    )
-    return f"<table><caption>{escape(title)}</caption>{rows}</table>"
+    def _name(self, action: int) -> str:
+        cell, digit = divmod(int(action), self.geometry.size)
+        return f"{SYMBOLS[digit + 1]} at {board.cell_name(cell, self.geometry.size)}"

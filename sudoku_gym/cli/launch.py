@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +10,8 @@ from typing import Annotated
 from tyro.conf import Positional, UseAppendAction, arg
 
 from sudoku_gym import plugins
-from sudoku_gym.policies.hub import at_its_commit
 
-_VISITOR_SECONDS = 120.0
-_TIMES_A_MOVE = 15.0  # that a move may take before the process of another's policy is ended
+_PLAY_AT_FIRST = ("calphazero", "hidden-singles")
 
 
 @dataclass(frozen=True)
@@ -94,49 +91,33 @@ class App:
         UseAppendAction[tuple[str, ...]],
         arg(
             help="Offer this one too: an installed policy with options, module:attribute, or the "
-            "folder of a checkpoint. Visitors choose among what is installed and these, and can't "
-            "name others. May be given several times."
+            "folder of a checkpoint. The page offers what is installed and these. May be given "
+            "several times; the first two play at once."
         ),
     ] = ()
     trust: bool = False
     """Allow checkpoints to load and run arbitrary code."""
     host: str = "127.0.0.1"
-    """Address to listen at; 0.0.0.0 shows the page to everyone who reaches this machine by IPv4,
-    and :: by IPv6."""
+    """Address to listen at; 0.0.0.0 shows the page to everyone who reaches this machine."""
     port: int = 7860
-    """Port to listen at; 0 takes a free one."""
-    visitor_seconds: float | None = None
-    """Processor seconds that a visitor gets in ten minutes, 0 for any number; 120 if not given, and
-    any number where only this machine reaches the page."""
-    move_seconds: float = 8.0
-    """Seconds after which a move is given up, and its game ends; 0 for any number."""
+    """Port to listen at; 0 takes the first free one from 7860 on."""
+    auth: str = ""
+    """user:password that visitors must give."""
 
     def run(self) -> int:
-        """Serve until interrupted; then end the process, which moves would keep for a minute."""
-        if not 0 <= self.port < 2**16:
-            raise ValueError(f"port={self.port}: use 0 to {2**16 - 1}")
-        if not self.host:  # sockets take it for every address
-            raise ValueError("--host is empty: give an address, 0.0.0.0 for every one of them")
-        for name in ("visitor_seconds", "move_seconds"):
-            limit = getattr(self, name)
-            if limit is not None and not 0 <= limit < float("inf"):
-                raise ValueError(f"{name}={limit}: use a number from 0 up")
+        """Serve until interrupted."""
+        user, colon, password = self.auth.partition(":")
+        if self.auth and not (user and colon and password):
+            raise ValueError("--auth: write user:password")
         with plugins.suggest_extra("sudoku-gym app"):
-            from sudoku_gym.app.page import serve
-        from sudoku_gym.app.choices import OfferedPolicies
-
-        seconds = self.visitor_seconds
-        if seconds is None:
-            seconds = 0.0 if self.host in ("127.0.0.1", "::1", "localhost") else _VISITOR_SECONDS
-        longest = _TIMES_A_MOVE * self.move_seconds or None
-        # Else the Hub, which may be slow, would be asked at each start of a game.
-        policies = [at_its_commit(name) for name in self.policy]
-        offers = OfferedPolicies(policies, self.trust, longest)
-        limits = seconds, self.move_seconds
-        status = 0
-        try:
-            serve(offers, self.host, self.port, *(limit or None for limit in limits))
-        except KeyboardInterrupt:
-            status = 130
-        offers.close()
-        os._exit(status)  # Python itself waits for all threads
+            from sudoku_gym.app.page import layout
+        offered = [*self.policy, *plugins.available(plugins.POLICIES)]
+        first = (*self.policy, *_PLAY_AT_FIRST)[:2]
+        page = layout(offered, (first[0], first[1]), self.trust)
+        page.launch(
+            server_name=self.host,
+            server_port=self.port or None,
+            auth=(user, password) if self.auth else None,
+            show_error=True,
+        )
+        return 0
