@@ -1,0 +1,97 @@
+"""Games on the page: moves of a policy and of a person, forwards and backwards."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from sudoku_gym import board, load_policy, puzzles
+from sudoku_gym.app.game import Game
+from sudoku_gym.geometry import Geometry
+
+
+class Thoughtful:
+    """Plays the first legal placement, and shows a distribution, a search and its convergence."""
+
+    last_search = last_convergence = None
+
+    def reset(self, boards, geometry, rng):
+        self.resets = getattr(self, "resets", 0) + 1
+
+    def act(self, boards, masks):
+        visits = np.where(masks, 1, 0)
+        self.last_search = SimpleNamespace(visit_counts=visits, values=np.array([0.25]))
+        self.last_convergence = SimpleNamespace(rounds=np.array([7]), converged=np.array([False]))
+        return masks.argmax(1)
+
+    def probabilities(self, boards, masks):
+        return masks / masks.sum(1, keepdims=True)
+
+
+@pytest.fixture
+def easy():
+    bank = puzzles.load("4x4", split="test")
+    return bank.puzzles[0], bank.solutions[0], bank.geometry
+
+
+def test_a_policy_plays_to_the_end_and_its_moves_can_be_seen_again(easy):
+    puzzle, solution, geometry = easy
+    game = Game(load_policy("naked-singles"), puzzle, geometry)
+    boards = [game.frame.board]
+    while not game.is_over:
+        game.step()
+        boards.append(game.frame.board)
+    blanks = int((puzzle == 0).sum())
+    assert (game.frame.board == solution).all() and len(boards) == blanks + 1
+    assert f"Solved after {blanks} moves." in game.status
+    for before in reversed(boards[:-1]):
+        game.back()
+        assert (game.frame.board == before).all()
+    game.back()
+    game.step()
+    assert (game.frame.board == boards[1]).all() and game.frame.last is not None
+
+
+def test_a_person_s_digit_stands_and_the_policy_goes_on_from_it(easy):
+    puzzle, solution, geometry = easy
+    policy = Thoughtful()
+    game = Game(policy, puzzle, geometry)
+    row, column = np.argwhere(puzzle == 0)[-1]
+    game.step()
+    game.back()
+    game.place(row, column, int(solution[row, column]))
+    assert policy.resets == 2 and game.status.startswith("You: ")
+    assert np.count_nonzero(game.frame.board != puzzle) == 1
+    game.step()
+    assert game.frame.board[row, column] == solution[row, column]
+    with pytest.raises(ValueError, match="is not legal"):
+        game.place(row, column, 1)
+
+
+def test_the_policy_s_thoughts_are_shown(easy):
+    game = Game(Thoughtful(), easy[0], easy[2])
+    legal = board.candidates(easy[0][None])[0].sum()
+    assert len(game.likely) == legal and sum(game.likely.values()) == pytest.approx(1)
+    assert not game.frame.visits
+    game.step()
+    assert len(game.frame.visits) == legal and sum(game.frame.visits.values()) == pytest.approx(1)
+    assert "Not converged after 7 rounds" in game.status and "0.25" in game.status
+    plain = Game(load_policy("naked-singles"), easy[0], easy[2])
+    assert not plain.likely and (plain.draw() != game.draw()).any()
+
+
+def test_a_dead_end_is_no_solution():
+    dead = board.parse("12..........3..4")
+    game = Game(load_policy("masked-random"), dead, Geometry.standard(4))
+    while not game.is_over:
+        game.step()
+    assert "Not solved" in game.status
+
+
+@pytest.mark.parametrize("size", [4, 9, 16])
+def test_a_pixel_lies_in_a_cell(size):
+    empty = np.zeros((size, size), np.int8)
+    game = Game(load_policy("masked-random"), empty, Geometry.standard(size))
+    side = len(game.draw())
+    centres = [(cell + 0.5) * side / size for cell in range(size)]
+    assert [game.cell_at(pixel) for pixel in [0, *centres, side - 1]] == [0, *range(size), size - 1]
