@@ -1,10 +1,10 @@
-"""How well a network of cAlphaZero plays: greedily and with the retry search, beside its floors.
+"""How well a network plays: greedily and with the best-first search, beside its floors.
 
-Every set is played one digit at a time by the greedy policy, without search; with `--retry` the
-retry search solves it too, and its network evaluations are counted. Beside them stand the floors
-(masked-random, singles) and, with `--untrained`, networks of the same body with random weights.
+Every set is played one digit at a time by the greedy policy, without search; with `--best-first`
+the best-first search solves it too, and its network evaluations are counted. Beside them stand the
+floors (masked-random, singles) and, with `--untrained`, networks of the same body untrained.
 
-    python benchmarks/calphazero.py --out docs/results/calphazero-boards.json
+    python benchmarks/calphazero.py --out docs/results/expert-iteration-boards.json
     python benchmarks/calphazero.py --checkpoint runs/mine --sets 9x9 9x9-hard --count 500
     python benchmarks/calphazero.py --sets 9x9 --lists top95.txt --untrained 10 --count 256
 
@@ -28,10 +28,10 @@ import tyro
 from numpy.typing import NDArray
 
 from results import Results, Row, command_of, in_ms, in_words, share_of, some, table
-from sudoku_agents.alphazero.policy import AlphaZeroPolicy
-from sudoku_agents.calphazero import loading
-from sudoku_agents.retry_search import RetryResult
-from sudoku_agents.retry_search.solver import RetrySolver
+from sudoku_agents.best_first_search import BestFirstResult
+from sudoku_agents.best_first_search.solver import BestFirstSolver
+from sudoku_agents.calphazero.policy import CAlphaZeroPolicy
+from sudoku_agents.expert_iteration import policy as loading
 from sudoku_baselines.classical.floors import MaskedRandom, hidden_singles, naked_singles
 from sudoku_gym import board, evaluate, puzzles
 from sudoku_gym.policies import Policy
@@ -65,7 +65,7 @@ Measure = Callable[[], Row]
 class Config:
     """What to play, and how."""
 
-    checkpoint: Path = loading.PRETRAINED_CALPHAZERO
+    checkpoint: Path = loading.PRETRAINED
     """folder of a checkpoint or a run; by default the network that comes with the package"""
     sets: tuple[str, ...] = (
         "4x4",
@@ -89,14 +89,14 @@ class Config:
     """at most so many puzzles of each"""
     greedy: bool = True
     """play greedily, without search"""
-    retry: bool = False
-    """let the retry search solve them too"""
+    best_first: bool = False
+    """let the best-first search solve them too"""
     evaluations: int = 10_000
     """that it may spend on a puzzle"""
     propagate: bool = False
-    """let the retry search fill in singles before each evaluation"""
+    """let the best-first search fill in singles before each evaluation"""
     unique: bool = False
-    """let the retry search prove that each puzzle has one solution, too"""
+    """let the best-first search prove that each puzzle has one solution, too"""
     rounds: int | None = None
     """of the network in each evaluation, or start of it; None takes those of the policy, for
     searches those of the checkpoint"""
@@ -157,15 +157,15 @@ def players(name: str, chosen: PuzzleSet, config: Config) -> Iterator[tuple[str,
     told = ("rounds", "restarts", "noise", "threshold")
     options = {name: getattr(config, name) for name in told}
     greedy = loading.load(config.checkpoint, **options)
-    searched = retry_solver(config)
+    searched = best_first_solver(config)
     for seed in range(config.untrained):
         body = greedy.network.body.config
         network = seeded(seed, partial(Network, body, POLICY_AND_VALUE, chosen.geometry))
         title = f"untrained, seed {seed}"
         if config.greedy:
-            random = AlphaZeroPolicy(network, threshold=greedy.threshold, restarts=greedy.restarts)
+            random = CAlphaZeroPolicy(network, threshold=greedy.threshold, restarts=greedy.restarts)
             yield name, title, partial(figures, chosen, random, config)
-        solver = RetrySolver(network, searched.config, searched.restarts)
+        solver = BestFirstSolver(network, searched.config, searched.restarts)
         yield from searches(name, chosen, solver, config, f"{title}, ")
     if config.greedy:
         given = ", ".join(f"{key}={value}" for key, value in options.items() if value is not None)
@@ -175,18 +175,18 @@ def players(name: str, chosen: PuzzleSet, config: Config) -> Iterator[tuple[str,
 
 
 def searches(
-    name: str, chosen: PuzzleSet, solver: RetrySolver, config: Config, prefix: str = ""
+    name: str, chosen: PuzzleSet, solver: BestFirstSolver, config: Config, prefix: str = ""
 ) -> Iterator[tuple[str, str, Measure]]:
-    """Yield the retry search that solves a set, and that proves that puzzles have one solution."""
-    wanted = (("retry search", 1), ("retry search proves one solution", 2))
-    for (what, limit), is_wanted in zip(wanted, (config.retry, config.unique), strict=True):
+    """Yield the best-first search that solves a set, and that proves one solution."""
+    wanted = (("best-first search", 1), ("best-first search proves one solution", 2))
+    for (what, limit), is_wanted in zip(wanted, (config.best_first, config.unique), strict=True):
         if is_wanted:
             player = prefix + what + (", singles" if config.propagate else "")
             yield name, player, partial(search, chosen, solver, limit)
 
 
-def search(chosen: PuzzleSet, solver: RetrySolver, limit: int) -> Row:
-    """Let the retry search solve the puzzles, and perhaps prove that they have one solution."""
+def search(chosen: PuzzleSet, solver: BestFirstSolver, limit: int) -> Row:
+    """Let the best-first search solve the puzzles, and perhaps prove one solution."""
     start = time.process_time()
     found = solver.search(chosen.puzzles, chosen.geometry, limit)
     seconds = time.process_time() - start
@@ -194,11 +194,11 @@ def search(chosen: PuzzleSet, solver: RetrySolver, limit: int) -> Row:
     return share_of(right) | {"ms": in_ms(seconds / len(chosen))} | asked(found)
 
 
-def retry_solver(config: Config) -> RetrySolver:
-    """Return the retry search as `load_policy` makes it, with the given settings."""
+def best_first_solver(config: Config) -> BestFirstSolver:
+    """Return the best-first search as `load_policy` makes it, with the given settings."""
     names = ("evaluations", "propagate", "rounds", "restarts", "noise")
     given = {name: getattr(config, name) for name in names}
-    return loading.load(config.checkpoint, search="retry", **given)
+    return loading.load(config.checkpoint, search="best-first", **given)
 
 
 def figures(chosen: PuzzleSet, policy: Policy, config: Config, by: bool = False) -> Row:
@@ -242,17 +242,17 @@ def proofs(config: Config) -> Iterator[tuple[str, str, Measure]]:
         one[row, column] = 0
     singles = ", singles" if config.propagate else ""
     for what, boards, wanted in (("no solution", wrong, 0), ("several solutions", fewer, 2)):
-        player = f"retry search proves {what}{singles}"
+        player = f"best-first search proves {what}{singles}"
         yield "9x9", player, partial(prove, boards, test, wanted, config)
 
 
 def prove(boards: NDArray[np.int8], test: PuzzleSet, wanted: int, config: Config) -> Row:
-    """Let the retry search count the solutions of boards, up to two."""
-    found = retry_solver(config).search(boards, test.geometry, limit=2)
+    """Let the best-first search count the solutions of boards, up to two."""
+    found = best_first_solver(config).search(boards, test.geometry, limit=2)
     return share_of(found.decided & (found.found == wanted)) | asked(found)
 
 
-def asked(found: RetryResult) -> Row:
+def asked(found: BestFirstResult) -> Row:
     """What the search asked the network: for half of the boards, for 95 % of them, at most."""
     half, most_of_them = np.percentile(found.evaluations, [50, 95], method="higher")
     most = int(found.evaluations.max())

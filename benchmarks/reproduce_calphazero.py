@@ -33,11 +33,10 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from results import Row, command_of, read, share_of, table, write_json
-from sudoku_agents.alphazero.config import AlphaZeroConfig, AlphaZeroLossConfig
-from sudoku_agents.alphazero.learner import AlphaZeroLearner
-from sudoku_agents.alphazero.policy import AlphaZeroPolicy
-from sudoku_agents.alphazero.search import SearchConfig
-from sudoku_agents.calphazero import loading
+from sudoku_agents.calphazero.config import CAlphaZeroConfig, CAlphaZeroLossConfig
+from sudoku_agents.calphazero.learner import CAlphaZeroLearner
+from sudoku_agents.calphazero.policy import CAlphaZeroPolicy, load
+from sudoku_agents.calphazero.search import SearchConfig
 from sudoku_baselines.classical.floors import MaskedRandom, hidden_singles, naked_singles
 from sudoku_curricula import curves
 from sudoku_curricula.schedules import ConstantConfig, PaperAlgorithm1Config, ScheduleConfig
@@ -140,7 +139,7 @@ def paper_search(num_simulations: int) -> SearchConfig:
     )
 
 
-def run_config(part: str, config: Config) -> AlphaZeroConfig:
+def run_config(part: str, config: Config) -> CAlphaZeroConfig:
     """Return how a part trains: equation 5 with lambda = 100, Algorithm 1, no noise at roots."""
     schedule: ScheduleConfig = ConstantConfig(CONTROL_BLANKS)
     if part in NETWORKS:
@@ -148,7 +147,7 @@ def run_config(part: str, config: Config) -> AlphaZeroConfig:
             2, MOST_BLANKS, gamma=config.gamma, max_iterations=config.level_iterations
         )
     rate = CONTROLS.get(part) or config.learning_rate
-    return AlphaZeroConfig(
+    return CAlphaZeroConfig(
         run=config.runs / part,
         seed=config.seed,
         iterations=2**31,
@@ -160,7 +159,7 @@ def run_config(part: str, config: Config) -> AlphaZeroConfig:
         noise_fraction=0.0,
         replay_iterations=1,
         search=paper_search(config.simulations),
-        loss=AlphaZeroLossConfig(
+        loss=CAlphaZeroLossConfig(
             value_weight=100.0,
             entropy_weight=0.01,
             every_action=True,
@@ -181,7 +180,7 @@ def train(part: str, rows: Sequence[Row], config: Config) -> Iterator[list[Row]]
         if any(row["due"] >= due for row in rows):
             continue
         resume = (base.run / "config.json").exists()
-        training = Training(replace(base, minutes=due, resume=resume), AlphaZeroLearner)
+        training = Training(replace(base, minutes=due, resume=resume), CAlphaZeroLearner)
         training.run(Console())
         state = {"due": due, **progress(training)}
         print(json.dumps(state), flush=True)
@@ -190,10 +189,10 @@ def train(part: str, rows: Sequence[Row], config: Config) -> Iterator[list[Row]]
         yield [state | row for row in play(network, blanks, (config.simulations,), config)]
 
 
-def progress(training: Training[AlphaZeroConfig]) -> dict[str, Any]:
+def progress(training: Training[CAlphaZeroConfig]) -> dict[str, Any]:
     """Return how far a run has come, and its latest losses (of the policy: the first ones too)."""
     learner, schedule = training.learner, training.curriculum.schedule
-    assert isinstance(learner, AlphaZeroLearner)
+    assert isinstance(learner, CAlphaZeroLearner)
     read = curves.read_curves(training.config.run)
     losses = {
         "policy loss": read[curves.POLICY_LOSS][1],
@@ -219,7 +218,7 @@ def play(network: Network, blanks: int, budgets: Sequence[int], config: Config) 
             name, "no search, legal moves only", NetworkPolicy(network), boards, "legal"
         )
         for budget in budgets:
-            player = AlphaZeroPolicy(network, paper_search(budget), most_visited=True)
+            player = CAlphaZeroPolicy(network, paper_search(budget), most_visited=True)
             yield figures_of(name, f"{budget} simulations", player, boards)
 
 
@@ -274,7 +273,7 @@ def simulations(config: Config) -> Iterator[Row]:
     if not trained:
         raise ValueError(f"{config.runs} holds no network: train with --parts mlp simulations")
     for name in trained:
-        network = loading.load(config.runs / name).network
+        network = load(config.runs / name).network
         for row in play(network, MOST_BLANKS, config.play_with, config):
             yield {"network": name, **row}
 

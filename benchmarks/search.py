@@ -33,7 +33,7 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from sudoku_agents.alphazero.search import SearchConfig, tree_search
+from sudoku_agents.calphazero.search import SearchConfig, tree_search
 from sudoku_gym import board, puzzles
 from sudoku_gym.puzzles.sources import BankSource
 

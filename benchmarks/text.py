@@ -40,7 +40,7 @@ class Config:
     starts: int = 20_000
     turns: int = 20_000
     puzzles: int = 100
-    policy: str = "calphazero"
+    policy: str = "expert-iteration"
     smoke: bool = False
     out: Path | None = None
 

@@ -11,17 +11,14 @@ from pathlib import Path
 
 from safetensors.numpy import load_file
 
-from sudoku_agents.calphazero.loading import (
-    DEFAULT_RESTARTS,
-    PRETRAINED_CALPHAZERO,
-    START_ROUNDS,
-)
+from sudoku_agents.calphazero.policy import DEFAULT_RESTARTS, START_ROUNDS
+from sudoku_agents.expert_iteration.policy import PRETRAINED
 
 SCRIPT = Path(__file__).parent / "javascripts" / "weights.js"
 UNUSED = "heads.value."  # expert iteration trains no value
 
 
-def exported(folder: Path = PRETRAINED_CALPHAZERO) -> str:
+def exported(folder: Path = PRETRAINED) -> str:
     """Return the script: the network's settings, and its tensors as float32 in base64."""
     config = json.loads((folder / "config.json").read_text())
     network = config["network"]
@@ -42,7 +39,8 @@ def exported(folder: Path = PRETRAINED_CALPHAZERO) -> str:
         },
     }
     return (
-        "// Written by docs/export_network.py from agents/sudoku_agents/calphazero/pretrained.\n"
+        "// Written by docs/export_network.py from agents/sudoku_agents/expert_iteration/"
+        "pretrained.\n"
         f"globalThis.SudokuGymWeights = {json.dumps(content, indent=1)};\n"
     )
 

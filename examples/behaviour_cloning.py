@@ -1,7 +1,7 @@
 """Behaviour cloning: a network learns from recorded games alone, and plays puzzles it never saw.
 
-python examples/behaviour_cloning.py    # records games of `calphazero` below runs/data
-python examples/behaviour_cloning.py --data runs/data/9x9-calphazero-v0    # or learns from yours
+python examples/behaviour_cloning.py    # records games of `expert-iteration` below runs/data
+python examples/behaviour_cloning.py --data runs/data/9x9-expert-iteration-v0  # or yours
 
 The data set is read with Minari: boards, masks and the actions taken, no solution and no solver. It
 was played on the training split; the puzzles at the end are of the test split.
@@ -25,8 +25,10 @@ from sudoku_learning.networks import FactorGraphConfig, Network, NetworkPolicy, 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=Path("runs/data/9x9-calphazero-v0"))
-    parser.add_argument("--policy", default="calphazero", help="records the data, if none is there")
+    parser.add_argument("--data", type=Path, default=Path("runs/data/9x9-expert-iteration-v0"))
+    parser.add_argument(
+        "--policy", default="expert-iteration", help="records the data, if none is there"
+    )
     parser.add_argument("--source", default="9x9", help="bank of the puzzles to record")
     parser.add_argument("--episodes", type=int, default=1_000, help="games to record")
     parser.add_argument("--updates", type=int, default=600, help="batches to learn from")

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from sudoku_gym import evaluate, load_policy, puzzles
 from sudoku_gym.evaluation import percent
 
-DEFAULT = ["naked-singles", "hidden-singles", "fractional-bp", "calphazero"]
+DEFAULT = ["naked-singles", "hidden-singles", "fractional-bp", "expert-iteration"]
 
 
 def main(argv=None):

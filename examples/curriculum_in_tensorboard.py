@@ -10,9 +10,9 @@ from pathlib import Path
 
 import torch
 
-from sudoku_agents.alphazero.config import AlphaZeroConfig, AlphaZeroLossConfig
-from sudoku_agents.alphazero.learner import AlphaZeroLearner
-from sudoku_agents.alphazero.search import SearchConfig
+from sudoku_agents.calphazero.config import CAlphaZeroConfig, CAlphaZeroLossConfig
+from sudoku_agents.calphazero.learner import CAlphaZeroLearner
+from sudoku_agents.calphazero.search import SearchConfig
 from sudoku_curricula import ConstantConfig, PaperAlgorithm1Config, SuccessRateConfig
 from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, read_curves
 from sudoku_curricula.plots import plot_runs
@@ -43,7 +43,7 @@ def main(argv=None):
     for name, curriculum in CURRICULA.items():
         for seed in range(options.seeds):
             run = folder / name / f"seed{seed}"
-            config = AlphaZeroConfig(
+            config = CAlphaZeroConfig(
                 run=run,
                 seed=seed,
                 iterations=2 if options.smoke else 20,
@@ -51,11 +51,11 @@ def main(argv=None):
                 curriculum=curriculum,
                 # It sees no structure; on the factor graph no curriculum is needed.
                 network=MLPConfig((512, 512)),
-                loss=AlphaZeroLossConfig(passes=8),
+                loss=CAlphaZeroLossConfig(passes=8),
                 optimizer=OptimizerConfig(1e-3, 256),
                 **small,
             )
-            Training(config, AlphaZeroLearner).run()  # writes the curves into the run's folder
+            Training(config, CAlphaZeroLearner).run()  # writes the curves into the run's folder
             curves = {tag: values for tag, (_, values) in read_curves(run).items()}
             print(
                 f"{name:12}  seed {seed}: {curves[BLANKS_LEVEL][-1]:2.0f} blanks after "

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from rich.console import Console
 
-from sudoku_agents.alphazero.policy import AlphaZeroPolicy
+from sudoku_agents.calphazero.policy import CAlphaZeroPolicy
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
 from sudoku_agents.expert_iteration.learner import ExpertIterationLearner
 from sudoku_curricula.curves import COMPLETION_RATE, CurveWriter
@@ -78,18 +78,18 @@ def main(argv=None):
         "untrained, luckiest of ten": policy_of(luckiest(config), rounds, config.threshold),
     }
     trained = load_policy(config.run, rounds=rounds, restarts=8)
-    retry = load_policy(config.run, rounds=rounds, restarts=0, search="retry")
+    retry = load_policy(config.run, rounds=rounds, restarts=0, search="best-first")
     test = puzzles.load("9x9", split="test")
     test = test[:: len(test) // 256][: 8 if smoke else 256]
     minimal = compare(floors, test, seed=SEED)
     few = test[::4]  # an untrained network is in doubt about every move, so it thinks for long
     minimal |= compare({f"{name}*": policy for name, policy in untrained.items()}, few, seed=SEED)
-    minimal |= compare({"trained, greedy": trained, "trained, retry search": retry}, test)
+    minimal |= compare({"trained, greedy": trained, "trained, best-first search": retry}, test)
     print(f"\n{to_markdown(minimal)}\n\n* on every 4th of the {len(test)} puzzles: {len(few)}")
     asked = retry.solver.search(test.puzzles, test.geometry).evaluations
     half, nearly_all = np.quantile(asked, [0.5, 0.95], method="higher")
     print(
-        "Evaluations of the network that the retry search took for a puzzle: "
+        "Evaluations of the network that the best-first search took for a puzzle: "
         f"median {half}, for 95 % of them at most {nearly_all}, most {asked.max()}\n"
     )
 
@@ -173,7 +173,7 @@ def luckiest(config):
 def policy_of(network, rounds, threshold):
     """Return the greedy policy of a network with the given number of rounds an evaluation."""
     network.body.rounds = rounds
-    return AlphaZeroPolicy(network, threshold=threshold)
+    return CAlphaZeroPolicy(network, threshold=threshold)
 
 
 def other_sizes(smoke):

@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
-from sudoku_agents.alphazero.policy import AlphaZeroPolicy
+from sudoku_agents.calphazero.policy import CAlphaZeroPolicy
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
 from sudoku_agents.expert_iteration.learner import ExpertIterationLearner
 from sudoku_curricula.plots import plot_runs
@@ -45,7 +45,7 @@ def main(argv=None):
         recurrent=RecurrentConfig(updates=4 if options.smoke else 60),
     )
     training = Training(config, ExpertIterationLearner)
-    untrained = AlphaZeroPolicy(deepcopy(training.learner.network), threshold=config.threshold)
+    untrained = CAlphaZeroPolicy(deepcopy(training.learner.network), threshold=config.threshold)
     training.run(Console())
 
     # The folder of a run is a policy. The same network before training stands beside it: some

@@ -18,9 +18,9 @@ import numpy as np
 import torch
 from rich.console import Console
 
-from sudoku_agents.alphazero.config import AlphaZeroConfig
-from sudoku_agents.alphazero.learner import AlphaZeroLearner
-from sudoku_agents.alphazero.search import SearchConfig
+from sudoku_agents.calphazero.config import CAlphaZeroConfig
+from sudoku_agents.calphazero.learner import CAlphaZeroLearner
+from sudoku_agents.calphazero.search import SearchConfig
 from sudoku_curricula.schedules import SuccessRateConfig
 from sudoku_gym import compare, load_policy, puzzles
 from sudoku_gym.evaluation import to_markdown
@@ -45,7 +45,7 @@ def main(argv=None):
     torch.set_num_threads(1)  # the learner's; every actor has one too
 
     games_per_task = 8 if smoke else 128
-    config = AlphaZeroConfig(
+    config = CAlphaZeroConfig(
         env=f"Sudoku{bank}-v0",
         run=run,
         resume=(run / "config.json").exists(),
@@ -57,7 +57,7 @@ def main(argv=None):
         curriculum=CURRICULA[options.size],
         ray=RayConfig(options.actors, options.address, games_per_task),
     )
-    Training(config, AlphaZeroLearner).run(Console())
+    Training(config, CAlphaZeroLearner).run(Console())
 
     source = BankSource(puzzles.load(bank, split="test"))
     blanks = TEST_BLANKS[options.size]

@@ -78,13 +78,13 @@ def test_demo(tmp_path, capsys):
     minimal, others = run("demo", "--run", str(tmp_path / "demo"))
     rates = {name: result.completion_rate for name, result in minimal.items()}
     assert rates["before training*"] == 0 == rates["masked-random"] < rates["hidden-singles"]
-    assert rates["trained, retry search"] == 1  # it is complete, whatever the network learned
+    assert rates["trained, best-first search"] == 1  # it is complete, whatever the network learned
     assert {"untrained, luckiest of ten*", "trained, greedy"} <= set(rates)
     assert not any(result.illegal for result in minimal.values())
     assert set(others) == {"minimal 4x4", "minimal 6x6", "16x16 with 130 blanks"}
     for results in others.values():
         assert {"before training", "untrained, luckiest of ten", "trained, greedy"} <= set(results)
-    assert "Evaluations of the network that the retry search took" in capsys.readouterr().out
+    assert "Evaluations of the network that the best-first search took" in capsys.readouterr().out
     assert {COMPLETION_RATE, SUCCESS_RATE, POLICY_LOSS} <= set(read_curves(tmp_path / "demo"))
     for name in ("curves.png", "9x9.gif", "config.json"):
         assert (tmp_path / "demo" / name).stat().st_size > 0

@@ -94,10 +94,9 @@ SUBPACKAGES = {
     ),
     "learning/sudoku_learning": ("networks", "training", "recurrent"),
     "agents/sudoku_agents": (
-        "retry_search",
-        "alphazero",
-        "expert_iteration",
+        "best_first_search",
         "calphazero",
+        "expert_iteration",
         "gflownet",
         "q_learning",
         "sb3",

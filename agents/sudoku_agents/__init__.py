@@ -1,10 +1,10 @@
 """Agents that learn to solve Sudoku."""
 
-SHOWN_IN_THE_APP = ("calphazero", "hidden-singles")  # what `sudoku-gym app` shows at first
+SHOWN_IN_THE_APP = ("expert-iteration", "hidden-singles")  # what `sudoku-gym app` shows at first
 
 AGENT_TRAINERS = {  # what `sudoku-gym train` says of them, and how long a run takes on one core
     "expert-iteration": (
-        "cAlphaZero: a search labels puzzles, the network learns it",
+        "a best-first search labels puzzles, the network learns them",
         "1 h",
     ),
     "calphazero": ("cAlphaZero as in the paper: self-play with tree search, 4x4", "15 min"),

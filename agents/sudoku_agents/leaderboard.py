@@ -5,7 +5,7 @@ AGENT_KINDS = {
     "dqn": "learned without solutions",
     "gflownet": "learned without solutions",
     "gflownet?sample=true": "learned without solutions",
-    "calphazero": "learned without solutions",
-    "calphazero?simulations=16&rounds=32": "search on top",
-    "calphazero?search=retry": "search on top",
+    "expert-iteration": "learned without solutions",
+    "expert-iteration?simulations=16&rounds=32": "search on top",
+    "expert-iteration?search=best-first": "search on top",
 }

@@ -59,11 +59,11 @@ class Agent:
 
 AGENTS = {
     "expert-iteration": Agent(
-        "calphazero",
+        "expert-iteration",
         "labels that a search which takes moves back finds for training puzzles; no solution",
         _LOGITS,
         _GRAPH,
-        "results/calphazero.md",
+        "results/expert-iteration.md",
         training="the second of three parts 55 minutes, the third 43 on a slow machine",
     ),
     "calphazero": Agent(

@@ -50,7 +50,7 @@ ABOUT = {
     "LatinSquare9x9-v0": "Rows and columns alone, no boxes.",
 }
 FLOORS = "results/floors.md"
-PLAYER = "calphazero"
+PLAYER = "expert-iteration"
 FILMED_BLANKS = {"Sudoku16x16-v0": 140, "Sudoku25x25-v0": 300}  # of the leaderboard; else as stored
 _FRAMES, _WIDTH = 40, {16: 544, 25: 750}  # frames of a film at most; pixels of large boards
 

@@ -1,4 +1,4 @@
-// The network that `load_policy("calphazero")` plays, in plain JavaScript.
+// The network that `load_policy("expert-iteration")` plays, in plain JavaScript.
 //
 // Legal placements and the constraints that they could fulfil send each other messages, round after
 // round, with the same weights in each; docs/networks.md has the equations. Numbers are 64 bits wide,

@@ -1,4 +1,4 @@
-// Written by docs/export_network.py from agents/sudoku_agents/calphazero/pretrained.
+// Written by docs/export_network.py from agents/sudoku_agents/expert_iteration/pretrained.
 globalThis.SudokuGymWeights = {
  "settings": {
   "channels": 32,

@@ -270,7 +270,7 @@ class Compare(_EvaluationOptions):
         default_factory=partial(default_policies, "compare")
     )
     """Names, module:attribute, or folders of checkpoints, each with options, if any, as in
-    'calphazero?simulations=64'."""
+    'expert-iteration?simulations=64'."""
 
     def _policy_names(self) -> Sequence[str]:
         if not self.policies:

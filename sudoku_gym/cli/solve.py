@@ -64,7 +64,7 @@ class Solve:
     """Processor cores to use."""
     policy: str = ""
     """A policy that searches for solutions, to do it in place of the solver, as in
-    'calphazero?search=retry&evaluations=20000'; its limit is among its options."""
+    'expert-iteration?search=best-first&evaluations=20000'; its limit is among its options."""
     trust: bool = False
     """Allow a checkpoint that is named as --policy to load and run arbitrary code."""
 

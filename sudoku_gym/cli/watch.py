@@ -26,7 +26,7 @@ class Watch:
     board: Board = ""
     policy: str = field(default_factory=lambda: "".join(default_policies("watch")[:1]))
     """An installed policy, module:attribute, or the folder of a checkpoint; with options, if any,
-    as in 'calphazero?simulations=64'."""
+    as in 'expert-iteration?simulations=64'."""
     trust: bool = False
     """Allow checkpoints to load and run arbitrary code."""
     split: Split | None = None

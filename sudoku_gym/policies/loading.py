@@ -86,7 +86,7 @@ def load_policy(
 def load_solver(name_or_path: str | os.PathLike[str], *, trust: bool = False) -> CompleteSolver:
     """Make a solver that proves how many solutions boards have, as the search of a network does.
 
-    The arguments are those of `load_policy`, as in `load_solver("calphazero?search=retry")`.
+    The arguments are those of `load_policy`: `load_solver("expert-iteration?search=best-first")`.
 
     Raises:
         ValueError: as `load_policy`, or if what it finds is no such solver.
@@ -98,7 +98,7 @@ def load_solver(name_or_path: str | os.PathLike[str], *, trust: bool = False) ->
         raise ValueError(
             f"{os.fspath(name_or_path)!r} proves nothing about the solutions of a board (it lacks "
             "search(puzzles, geometry, limit) or solve(puzzles, geometry)): use one that does, as "
-            "'calphazero?search=retry'"
+            "'expert-iteration?search=best-first'"
         )
     return solver
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from sudoku_agents.calphazero.loading import PRETRAINED_CALPHAZERO, START_ROUNDS
+from sudoku_agents.calphazero.policy import START_ROUNDS
+from sudoku_agents.expert_iteration.policy import PRETRAINED
 from sudoku_gym import board, load_policy, solver
 from sudoku_gym.geometry import Geometry, jigsaw, latin_square, sudoku_x, windows
 from sudoku_gym.puzzles.difficulty import GRADES, grade
@@ -86,7 +87,7 @@ def rate(state, rounds, geometry=None):
     """
     geometry = geometry or Geometry.standard(len(state))
     mask = board.candidates(state[None], geometry).reshape(1, -1)
-    network = load_policy("calphazero").network.double()
+    network = load_policy("expert-iteration").network.double()
     network.body.rounds = rounds
     with torch.inference_mode():
         found = network(torch.from_numpy(state[None]), torch.from_numpy(mask), geometry)
@@ -94,7 +95,7 @@ def rate(state, rounds, geometry=None):
 
 
 def test_the_export_holds_the_shipped_weights(script):
-    assert script.SCRIPT.read_text("utf-8") == script.exported(PRETRAINED_CALPHAZERO)
+    assert script.SCRIPT.read_text("utf-8") == script.exported(PRETRAINED)
 
 
 def test_the_page_counts_the_weights(script):
@@ -110,7 +111,7 @@ def test_moves_of_100_puzzles_are_python_s():
         lines = [line for line in PUZZLES if len(line) == size**2]
         assert len(lines) >= 28
         boards = board.parse_many(lines)
-        expected = play(load_policy("calphazero"), boards, Geometry.standard(size))
+        expected = play(load_policy("expert-iteration"), boards, Geometry.standard(size))
         found = [[move["action"] for move in game] for game in games(lines)]
         assert [sorted(moves) for moves in found] == [sorted(moves) for moves in expected]
         num_equal += sum(ours == python for ours, python in zip(found, expected, strict=True))

@@ -123,7 +123,7 @@ def test_it_solves_what_it_shows(page):
 
 def test_a_step_is_python_s_move_and_can_be_taken_back(page):
     puzzle = page.board
-    policy = load_policy("calphazero")
+    policy = load_policy("expert-iteration")
     policy.reset(puzzle[None].copy(), Geometry.standard(9), np.random.default_rng(0))
     masks = board.candidates(puzzle[None]).reshape(1, -1)
     cell, digit = divmod(int(policy.act(puzzle[None].copy(), masks)[0]), 9)

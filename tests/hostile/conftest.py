@@ -12,12 +12,12 @@ class Run:
     """A run of two iterations; what loads its copies, and what to compare of them."""
 
     def __init__(self, folder):
-        from sudoku_agents.alphazero.config import AlphaZeroConfig
-        from sudoku_agents.alphazero.search import SearchConfig
+        from sudoku_agents.calphazero.config import CAlphaZeroConfig
+        from sudoku_agents.calphazero.search import SearchConfig
         from sudoku_curricula.schedules import SuccessRateConfig
         from sudoku_learning.networks import FactorGraphConfig
 
-        self.config = AlphaZeroConfig(
+        self.config = CAlphaZeroConfig(
             run=folder,
             iterations=2,
             games=4,
@@ -31,10 +31,10 @@ class Run:
         self.training(self.config).run()
 
     def training(self, config):
-        from sudoku_agents.alphazero.learner import AlphaZeroLearner
+        from sudoku_agents.calphazero.learner import CAlphaZeroLearner
         from sudoku_learning.training import Training
 
-        return Training(config, AlphaZeroLearner)
+        return Training(config, CAlphaZeroLearner)
 
     def copy(self, folder):
         """Copy the run; return the folder of its checkpoint."""

@@ -18,9 +18,9 @@ AGENTS = [
     ("shutil:rmtree", "a checkpoint may name installed policies only"),
     ("their_code:load", "a checkpoint may name installed policies only"),
     ("sudoku_gym.cli:main", "a checkpoint may name installed policies only"),
-    ("sudoku_agents.calphazero.loading:os.system", "may name installed policies only"),
+    ("sudoku_agents.expert_iteration.policy:os.system", "may name installed policies only"),
     ("their_agent", "no policy 'their_agent'"),
-    ("calphazero?folder=/", "no policy 'calphazero?folder=/'"),
+    ("expert-iteration?folder=/", "no policy 'expert-iteration?folder=/'"),
     ("CALPHAZERO", "no policy 'CALPHAZERO'"),
     ("", "must name its agent"),
     ("a" * 1000, "must name its agent"),
@@ -38,7 +38,7 @@ CONFIGS = [
     (b'{"agent": ["calphazero"]}', "must name its agent"),
     (b'{"agent": "balphazero"}', "no policy 'balphazero'"),
     (b'{"agent": "calph\xff"}', "is no JSON"),
-    ('{"agent": "calphazero"}'.encode("utf-16"), "is no JSON"),
+    ('{"agent": "expert-iteration"}'.encode("utf-16"), "is no JSON"),
     (b"[" * 500_000, "is no JSON"),
     (b'{"a":' * 100_000, "is no JSON"),
     (b'{"a": 1' + b"0" * 900_000 + b"}", "is no JSON"),
@@ -58,7 +58,7 @@ def folder(tmp_path, monkeypatch):
     info = hostile / "theirs-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
-    names = ("their_agent", "calphazero")
+    names = ("their_agent", "expert-iteration")
     entries = "".join(f"{name} = their_code:load\n" for name in names)
     (info / "entry_points.txt").write_text(f"[{plugins.POLICIES}]\n{entries}")
     monkeypatch.chdir(hostile)
@@ -99,13 +99,13 @@ def test_a_configuration_is_a_file(folder, kind):
 
 
 def test_a_linked_checkpoint_is_one(folder):
-    (folder / "elsewhere.json").write_text('{"agent": "calphazero"}')
+    (folder / "elsewhere.json").write_text('{"agent": "expert-iteration"}')
     (folder / "config.json").symlink_to("elsewhere.json")
-    assert agent_of(folder) == "calphazero"
+    assert agent_of(folder) == "expert-iteration"
 
 
 def test_a_folder_is_not_on_the_path_before_something_in_it_is_asked_for(folder):
-    (folder / "config.json").write_text('{"agent": "calphazero"}')
+    (folder / "config.json").write_text('{"agent": "expert-iteration"}')
     (folder / "mine.py").write_text("number = 3\n")
     assert cli.main(["evaluate", "."]) == 2
     assert cli.main(["evaluate", "numpy:pi"]) == 2
@@ -121,7 +121,7 @@ def test_an_installed_agent_comes_from_where_it_is_installed(folder):
     plugins.load_attribute("mine:number")  # puts the folder on the path
     sys.modules.pop("mine")
     entries = plugins.available(plugins.POLICIES)
-    assert entries["calphazero"].value == "sudoku_agents.calphazero.loading:load"
+    assert entries["expert-iteration"].value == "sudoku_agents.expert_iteration.policy:load"
     assert "their_agent" not in entries
 
 

@@ -80,7 +80,7 @@ def test_a_run_in_a_folder_of_such_a_name_ends_well(capsys, tmp_path):
         def run(self, console):
             pass
 
-    config = pytest.importorskip("sudoku_agents.alphazero.config").AlphaZeroConfig
+    config = pytest.importorskip("sudoku_agents.calphazero.config").CAlphaZeroConfig
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(command, "Training", Nothing)
         for name in NAMES:

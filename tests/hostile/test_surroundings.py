@@ -50,7 +50,7 @@ def test_a_package_that_ends_the_program_when_it_is_imported_is_left_out(
         schedules.all_schedules()
     with pytest.warns(UserWarning, match=r"own_script.* describes no trainers: .*no such library"):
         assert cli.main(["train"]) == 0
-    assert "calphazero" in capsys.readouterr().out
+    assert "expert-iteration" in capsys.readouterr().out
     assert cli.main(["evaluate", "own_script", "--puzzles", "4x4", "--count", "3"]) == 2
     assert "own_script:Mine can't be imported: it ends the program" in capsys.readouterr().err
 
@@ -127,7 +127,7 @@ def test_what_lacks_a_method_of_a_solver_is_told_which(tmp_path, monkeypatch, ca
 SOLVER = """
 from sudoku_gym import load_solver
 class Searches:
-    def __init__(self): self.solver = load_solver("calphazero?search=retry")
+    def __init__(self): self.solver = load_solver("expert-iteration?search=best-first")
     def reset(self, puzzles, geometry, rng): ...
     def act(self, boards, action_masks): return action_masks.argmax(1)
     def search(self, *args, **options): return self.solver.search(*args, **options)

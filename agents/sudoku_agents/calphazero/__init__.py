@@ -1,1 +1,5 @@
-"""cAlphaZero's policy: the shipped networks, and the checkpoints of both trainers."""
+"""cAlphaZero: tree search, a network, and a curriculum over the number of blanks.
+
+Paper: Agarwal, Han, Kyimpopkin and Klein, "cAlphaZero: a reinforcement-learning Sudoku solver with
+curriculum scheduling".
+"""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from sudoku_agents.retry_search import RetryConfig
+from sudoku_agents.best_first_search import BestFirstConfig
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym.plugins import find_env
 from sudoku_gym.storage.checks import check_counts, check_shares
@@ -19,9 +19,9 @@ from sudoku_learning.training import CurriculumConfig, EnvId, OptimizerConfig, T
 @registered("expert-iteration")
 @dataclass(frozen=True, kw_only=True)
 class ExpertIterationConfig(TrainingConfig):
-    """Train cAlphaZero by expert iteration: the retry search labels, the network learns."""
+    """Train by expert iteration: the best-first search labels, the network learns."""
 
-    agent: ClassVar[str] = "calphazero"
+    agent: ClassVar[str] = "expert-iteration"
     fixed: ClassVar[tuple[str, ...]] = (
         *TrainingConfig.fixed,
         "average",
@@ -55,7 +55,7 @@ class ExpertIterationConfig(TrainingConfig):
     """greedy games on held-out puzzles, at the level and on puzzles as stored each"""
     evaluate_every: int = 5
     """iterations between two rounds of held-out games"""
-    search: RetryConfig = field(default_factory=lambda: RetryConfig(evaluations=300))
+    search: BestFirstConfig = field(default_factory=lambda: BestFirstConfig(evaluations=300))
     """the search that labels"""
     search_rounds: int | None = 32
     """rounds of the network in each of the search's evaluations, at most: taking a placement back

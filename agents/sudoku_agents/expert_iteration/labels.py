@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from sudoku_agents.best_first_search import best_first_search
+from sudoku_agents.best_first_search.solver import logits_function
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
-from sudoku_agents.retry_search import retry_search
-from sudoku_agents.retry_search.solver import logits_function
 from sudoku_learning.networks import POLICY_AND_VALUE, Network
 from sudoku_learning.training.environments import training_source
 from sudoku_learning.training.records import Concatenable
@@ -58,7 +58,7 @@ class SearchWorker:
         rng = np.random.default_rng(task.seed)
         puzzles, _ = source.sample(task.games, task.blanks, rng)  # the solutions are not looked at
         evaluate = logits_function(self._network, source.geometry)
-        found = retry_search(puzzles, source.geometry, evaluate, self._config.search)
+        found = best_first_search(puzzles, source.geometry, evaluate, self._config.search)
         solved = found.found > 0
         return Labels(
             puzzles[solved], found.solutions[solved], task.games, int(found.evaluations.sum())

@@ -1,7 +1,7 @@
 """Expert iteration as a learner: search, label, update.
 
 Sources: Anthony, Tian and Barber, "Thinking fast and slow with deep learning and tree search"
-(2017); the expert is the retry search: cAlphaZero (Agarwal et al.), section 6.
+(2017); the expert is the best-first search: cAlphaZero (Agarwal et al.), section 6.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from sudoku_agents.alphazero.policy import AlphaZeroPolicy
+from sudoku_agents.calphazero.policy import CAlphaZeroPolicy
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
 from sudoku_agents.expert_iteration.labels import NO_LABELS, Labels, SearchWorker
 from sudoku_curricula import curves
@@ -105,9 +105,9 @@ class ExpertIterationLearner(SamplingLearner):
         """The network that searches and plays: the average of the weights, if there is one."""
         return self.network if self._averaged is None else self._averaged.network
 
-    def policy(self) -> AlphaZeroPolicy:
+    def policy(self) -> CAlphaZeroPolicy:
         """Return the policy without search."""
-        return AlphaZeroPolicy(self.played, threshold=self.config.threshold)
+        return CAlphaZeroPolicy(self.played, threshold=self.config.threshold)
 
     def state(self) -> LearnerState:
         """Return weights, optimizer, pools, and how many environments have joined."""

@@ -162,7 +162,7 @@ def _parts(policy: Policy) -> tuple[Network, str]:
     ):
         raise ValueError(
             f"a {type(policy).__name__} has no form in ONNX: export a policy that plays a network "
-            "with the factor-graph body, as calphazero"
+            "with the factor-graph body, as expert-iteration"
         )
     head = policy.network.heads[policy.head]
     if not isinstance(head, PlacementHead) or head.has_limits:

@@ -64,7 +64,7 @@ class TrainingConfig:
     """The options of every run; a family of learners inherits it, adds its own, and registers."""
 
     agent: ClassVar[str]
-    """the registered policy that plays its checkpoints, e.g. `"calphazero"`"""
+    """the registered policy that plays its checkpoints, e.g. `"expert-iteration"`"""
     fixed: ClassVar[tuple[str, ...]] = ("env", "seed", "curriculum")
     """the fields that a resumed run must not change; a family adds its own"""
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from sudoku_agents.calphazero.loading import load
+from sudoku_agents.best_first_search import BestFirstConfig
+from sudoku_agents.best_first_search.solver import BestFirstSolver
 from sudoku_agents.expert_iteration import labels
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
 from sudoku_agents.expert_iteration.learner import (
@@ -15,8 +16,7 @@ from sudoku_agents.expert_iteration.learner import (
     ExpertIterationLearner,
     main,
 )
-from sudoku_agents.retry_search import RetryConfig
-from sudoku_agents.retry_search.solver import RetrySolver
+from sudoku_agents.expert_iteration.policy import load
 from sudoku_curricula.curves import COMPLETION_RATE, TRAINING_COMPLETION, read_curves
 from sudoku_curricula.schedules import ConstantConfig, SuccessRateConfig
 from sudoku_gym import board, evaluate, load_policy, puzzles
@@ -41,7 +41,7 @@ def small(run, **changes):
         validation_games=8,
         evaluate_every=1,
         checkpoint_every=1,
-        search=RetryConfig(evaluations=60),
+        search=BestFirstConfig(evaluations=60),
         optimizer=OptimizerConfig(4e-3, 8, constant_share=0.4),
         recurrent=RecurrentConfig(updates=6),
         network=NETWORK,
@@ -198,7 +198,7 @@ def test_a_search_that_solves_nothing_is_an_error(tmp_path):
         env="Sudoku9x9-v0",
         envs=("Sudoku9x9-v0",),
         shares=(1.0,),
-        search=RetryConfig(evaluations=1),
+        search=BestFirstConfig(evaluations=1),
     )
     with pytest.raises(ValueError, match=r"solved no puzzle of Sudoku9x9-v0: begin with"):
         train(config).run()
@@ -271,9 +271,9 @@ def test_the_command_line_and_the_solver(tmp_path, capsys):
         ]
     )
     assert "search solved" in capsys.readouterr().out
-    retry = load(run, search="retry")
-    assert isinstance(retry, RetrySolver)
-    assert isinstance(load_policy(f"{run}?search=retry"), SolverPolicy)
+    retry = load(run, search="best-first")
+    assert isinstance(retry, BestFirstSolver)
+    assert isinstance(load_policy(f"{run}?search=best-first"), SolverPolicy)
     test = puzzles.load("6x6", "test")[:20]
     np.testing.assert_array_equal(retry.solve(test.puzzles, test.geometry), test.solutions)
     several = np.zeros((1, 6, 6), np.int8)
@@ -281,7 +281,7 @@ def test_the_command_line_and_the_solver(tmp_path, capsys):
     searching = load_policy(f"{run}?simulations=8")
     assert evaluate(searching, test).solved.shape == (20,)
     with pytest.raises(ValueError, match="not both"):
-        load(run, simulations=4, search="retry")
-    with pytest.raises(ValueError, match="search must be 'retry'"):
+        load(run, simulations=4, search="best-first")
+    with pytest.raises(ValueError, match="search must be 'best-first'"):
         load(run, search="puct")
     assert load(run, rounds=40).network.body.rounds == 40

@@ -110,15 +110,17 @@ def test_solve_admits_what_it_cannot_decide(run):
 
 def test_solve_lets_a_network_search(run):
     pytest.importorskip("torch")
-    arguments = ["--policy", "calphazero?search=retry", "--count", "2"]
+    arguments = ["--policy", "expert-iteration?search=best-first", "--count", "2"]
     code, out, _ = run("solve", PUZZLE, *arguments)
     assert (code, out) == run("solve", PUZZLE)[:2]
     assert run("solve", "1" + "." * 15, *arguments)[1].startswith("several solutions")
     code, out, _ = run("solve", "123....4........", *arguments)
     assert code == 1 and out.startswith("no solution")
-    few = ["--policy", "calphazero?search=retry&evaluations=1", "--count", "2"]
+    few = ["--policy", "expert-iteration?search=best-first&evaluations=1", "--count", "2"]
     assert run("solve", "1" + "." * 15, *few)[1].startswith("undecided")
-    assert "'calphazero' proves nothing" in refused(run("solve", PUZZLE, "--policy", "calphazero"))
+    assert "'expert-iteration' proves nothing" in refused(
+        run("solve", PUZZLE, "--policy", "expert-iteration")
+    )
 
 
 @pytest.mark.parametrize(
@@ -277,7 +279,9 @@ def test_a_solution_that_is_none_is_not_believed(run, tmp_path, monkeypatch):
 
 def test_info_lists_what_is_there(run):
     out = run("info")[1]
-    assert all(word in out for word in ("calphazero", "naked-singles", "25x25", *ENVIRONMENTS))
+    assert all(
+        word in out for word in ("expert-iteration", "naked-singles", "25x25", *ENVIRONMENTS)
+    )
     assert all(word in out for word in ("latin9x9", "expert-iteration", " cores"))
     assert ("torch 2" in out) == (importlib.util.find_spec("torch") is not None)
     shown = re.search(r"^extras +(.*)$", out, re.M)[1]

@@ -339,7 +339,7 @@ def test_no_file_is_written_that_could_not_be_read(extreme, run, monkeypatch):
     before = Path("row.json").read_bytes()
     monkeypatch.setattr(list_results, "_BYTES", list_results._LONGEST // (2 * 120))
     pytest.importorskip("torch")
-    code, _, error = run(*arguments, "calphazero?rounds=16&restarts=0")  # it tells its rounds
+    code, _, error = run(*arguments, "expert-iteration?rounds=16&restarts=0")  # it tells its rounds
     assert code == 2 and "row.json would take 60,001,440 bytes" in error
     assert Path("row.json").read_bytes() == before
     assert run(*arguments, "naked-singles")[0] == 0

@@ -95,7 +95,7 @@ def test_a_policy_gets_few_boards_at_a_time(work, monkeypatch):
                 files.stream_boards("list.txt", chunk=1000)
             )
         ]
-        for policy in ("", "calphazero?search=retry")
+        for policy in ("", "expert-iteration?search=best-first")
     }
     plain, searched = parts.values()
     assert max(searched) == 128 and max(plain) > 400 and sum(searched) == sum(plain) == 1500

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 pytest.importorskip("torch")
 
-from sudoku_agents.alphazero.config import AlphaZeroConfig
-from sudoku_agents.calphazero.loading import read_config
+from sudoku_agents.calphazero.config import CAlphaZeroConfig
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
 from sudoku_curricula.schedules import SCHEDULES, PaperAlgorithm1Config
 from sudoku_gym.storage.configs import decode_json, from_json, registered, to_json
 from sudoku_learning.networks import BODIES, MLPConfig, PooledConfig, QConfig, ValueConfig
+from sudoku_learning.training.config import config_from_json
 
 
 def through_a_file(config):
@@ -40,7 +40,7 @@ def test_tuples_and_numbers_survive_a_file(hidden, low, high):
 
 
 def test_a_whole_run_survives_a_file():
-    config = AlphaZeroConfig(
+    config = CAlphaZeroConfig(
         run=Path("runs/a b"),
         network=MLPConfig((8,)),
         curriculum=PaperAlgorithm1Config(start=3),
@@ -48,7 +48,7 @@ def test_a_whole_run_survives_a_file():
     )
     data = json.loads(json.dumps(config.to_json()))
     assert data["agent"] == "calphazero" and data["network"]["type"] == "mlp"
-    assert read_config(data) == config
+    assert config_from_json(data, CAlphaZeroConfig) == config
 
 
 def test_a_tag_belongs_to_one_class():
@@ -91,7 +91,7 @@ def test_a_tuple_of_another_length_is_refused(hint):
         ({"type": "expert-iteration", "run": 5}, "'expert-iteration', run: 5 is no Path"),
         ({"type": "expert-iteration", "run": None}, "'expert-iteration', run: None is no Path"),
         ({"type": "expert-iteration", "weights": 5}, "'expert-iteration', weights: 5 is no Path"),
-        ({"type": "alphazero/search", "root": "x"}, "search', root: 'x' is no Literal"),
+        ({"type": "calphazero/search", "root": "x"}, "search', root: 'x' is no Literal"),
         ({"type": "calphazero", "network": 3}, "'calphazero', network: no configuration"),
         (
             {"type": "calphazero", "network": {"type": "value"}},

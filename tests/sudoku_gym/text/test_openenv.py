@@ -66,7 +66,7 @@ def test_twenty_clients_play_at_once(address):
 
 
 def test_a_scripted_model_solves_through_the_server(address):
-    model = ScriptedModel(load_policy("calphazero"), Geometry.standard(9))
+    model = ScriptedModel(load_policy("expert-iteration"), Geometry.standard(9))
     _, rewards = asyncio.run(play(address, range(100), model))
     assert rewards == [1] * 100
 

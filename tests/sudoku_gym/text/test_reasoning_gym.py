@@ -63,7 +63,7 @@ def test_the_curriculum_asks_for_more_blanks():
 def test_a_scripted_model_solves_them_all():
     pytest.importorskip("torch")
     dataset = made(size=100)
-    model = ScriptedModel(load_policy("calphazero"), Geometry.standard(9))
+    model = ScriptedModel(load_policy("expert-iteration"), Geometry.standard(9))
     scores = [dataset.score_answer(model.whole_board(item["question"]), item) for item in dataset]
     assert scores == [1] * 100
     assert all(board.parse(item["answer"]).all() for item in dataset)

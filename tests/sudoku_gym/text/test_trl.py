@@ -114,7 +114,7 @@ def test_the_lines_of_the_page(tmp_path, monkeypatch):
 def test_a_scripted_model_solves_with_the_tools_that_the_trainer_calls():
     factory = adapter.environment_factory(blanks=40, split="test")
     environment = factory()
-    model = ScriptedModel(load_policy("calphazero"), environment._game.geometry)
+    model = ScriptedModel(load_policy("expert-iteration"), environment._game.geometry)
     solved = 0
     for row in adapter.seed_dataset(100):
         message, first = environment.reset(**row), True
@@ -142,7 +142,7 @@ def test_a_scripted_model_answers_the_data_set():
     dataset = adapter.answer_dataset(100, blanks=40, split="test")
     from sudoku_gym.geometry import Geometry
 
-    model = ScriptedModel(load_policy("calphazero"), Geometry.standard(9))
+    model = ScriptedModel(load_policy("expert-iteration"), Geometry.standard(9))
     texts = [model.whole_board(row["prompt"][0]["content"]) for row in dataset]
     completions = [[{"role": "assistant", "content": text}] for text in texts]
     for function in adapter.reward_functions():

@@ -33,8 +33,8 @@ def completion(text):
 
 @pytest.fixture(scope="module")
 def address():
-    """Serve `calphazero`: the whole board where the prompt asks for it, else one move."""
-    model = ScriptedModel(load_policy("calphazero"), Geometry.standard(9))
+    """Serve `expert-iteration`: the whole board where the prompt asks for it, else one move."""
+    model = ScriptedModel(load_policy("expert-iteration"), Geometry.standard(9))
     one_at_a_time = threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):

@@ -106,7 +106,7 @@ def test_of_starts_that_do_not_converge_the_one_with_the_fewest_undecided_counts
 def test_with_restarts_what_has_converged_is_a_solution():
     bank = puzzles.load("x9x9", "validation")[80:120]
     masks = board.candidates(bank.puzzles, bank.geometry).reshape(len(bank), -1)
-    network = load_policy("calphazero").network
+    network = load_policy("expert-iteration").network
     given = network, bank.puzzles, masks, bank.geometry, ["policy"]
     once, often = (evaluate_boards(*given, 64, Restarts(n)) for n in (0, 6))
     assert often.converged.sum() > once.converged.sum()

@@ -82,7 +82,7 @@ class Asked(NetworkPolicy):
 
 
 def test_what_is_above_the_threshold_is_played_without_asking_again():
-    network = load_policy("calphazero").network
+    network = load_policy("expert-iteration").network
     bank = puzzles.load("9x9", "validation")
     easy = bank[bank.grades <= 1][:6]
     asked = {}
@@ -95,13 +95,13 @@ def test_what_is_above_the_threshold_is_played_without_asking_again():
 
 
 def test_a_queueing_policy_keeps_the_rules_of_policies():
-    network = load_policy("calphazero").network
+    network = load_policy("expert-iteration").network
     check_policy(NetworkPolicy(network, threshold=5.0), FOUR)
     check_policy(NetworkPolicy(network, threshold=-5.0), FOUR)  # queues much that is wrong
 
 
 def test_other_boards_than_those_of_the_games_are_refused():
-    policy = NetworkPolicy(load_policy("calphazero").network, threshold=5.0)
+    policy = NetworkPolicy(load_policy("expert-iteration").network, threshold=5.0)
     boards = np.zeros((2, 4, 4), np.int8)
     with pytest.raises(RuntimeError, match="call reset"):
         policy.act(boards, masks_of(boards))
@@ -110,12 +110,12 @@ def test_other_boards_than_those_of_the_games_are_refused():
         policy.act(boards[:1], masks_of(boards[:1]))
 
 
-@pytest.mark.parametrize("search", ["search=retry", "simulations=4"])
+@pytest.mark.parametrize("search", ["search=best-first", "simulations=4"])
 def test_a_search_plays_nothing_unseen(search):
     with pytest.raises(ValueError, match="threshold=2: a search does not play"):
-        load_policy(f"calphazero?threshold=2&{search}")
+        load_policy(f"expert-iteration?threshold=2&{search}")
 
 
 def test_the_option_reaches_the_policy():
-    assert load_policy("calphazero").threshold == 5.0
-    assert load_policy("calphazero?threshold=2").threshold == 2
+    assert load_policy("expert-iteration").threshold == 5.0
+    assert load_policy("expert-iteration?threshold=2").threshold == 2

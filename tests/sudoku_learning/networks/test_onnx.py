@@ -60,7 +60,7 @@ def exporting():
 
 @pytest.mark.slow
 def test_a_file_plays_the_same_moves(exporting, tmp_path):
-    policy, found = load_policy("calphazero"), puzzles.load("4x4", "test")[:20]
+    policy, found = load_policy("expert-iteration"), puzzles.load("4x4", "test")[:20]
     export_onnx(policy, tmp_path / "net.onnx", found.geometry, 4)
     check = check_onnx(policy, tmp_path / "net.onnx", found, 4)
     assert (check.puzzles, check.positions, check.different) == (20, 40, 0)
@@ -72,13 +72,13 @@ def test_a_file_plays_the_same_moves(exporting, tmp_path):
 @pytest.mark.slow
 def test_onnxruntime_reports_no_usage(exporting, tmp_path):
     file = tmp_path / "net.onnx"
-    export_onnx(load_policy("calphazero"), file, Geometry.standard(4), 2)
+    export_onnx(load_policy("expert-iteration"), file, Geometry.standard(4), 2)
     program = """
 import sys
 from pathlib import Path
 from sudoku_gym import load_policy, puzzles
 from sudoku_learning.networks.onnx import check_onnx
-check_onnx(load_policy("calphazero"), Path(sys.argv[1]), puzzles.load("4x4", "test")[:2], 2)
+check_onnx(load_policy("expert-iteration"), Path(sys.argv[1]), puzzles.load("4x4", "test")[:2], 2)
 """
     home = tmp_path / "home"
     home.mkdir()
@@ -91,7 +91,7 @@ check_onnx(load_policy("calphazero"), Path(sys.argv[1]), puzzles.load("4x4", "te
 
 @pytest.mark.slow
 def test_a_file_needs_nothing_of_ours(exporting, tmp_path):
-    export_onnx(load_policy("calphazero"), tmp_path / "net.onnx", Geometry.standard(4), 2)
+    export_onnx(load_policy("expert-iteration"), tmp_path / "net.onnx", Geometry.standard(4), 2)
     program = """
 import sys, numpy as np, onnxruntime
 session = onnxruntime.InferenceSession(sys.argv[1], providers=["CPUExecutionProvider"])
@@ -115,9 +115,9 @@ def test_what_has_no_form_is_refused(tmp_path):
     with pytest.raises(ValueError, match="head 'q' is no plain readout"):
         export_onnx(whole, file, geometry, 2)
     with pytest.raises(ValueError, match="rounds=0"):
-        export_onnx(load_policy("calphazero"), file, geometry, 0)
+        export_onnx(load_policy("expert-iteration"), file, geometry, 0)
     weights = tmp_path / "weights.safetensors"
     weights.write_bytes(b"trained")
     with pytest.raises(ValueError, match=r"weights\.safetensors': use a name that ends in \.onnx"):
-        export_onnx(load_policy("calphazero"), weights, geometry, 2)
+        export_onnx(load_policy("expert-iteration"), weights, geometry, 2)
     assert not file.exists() and weights.read_bytes() == b"trained"

@@ -15,7 +15,7 @@ from sudoku_learning.networks import (
 
 
 def test_converged_grids_are_those_to_trust():
-    network = load_policy("calphazero").network
+    network = load_policy("expert-iteration").network
     test = puzzles.load("9x9-hard", "test")[:24]
     prediction = predict_grids(network, test.puzzles, test.geometry, rounds=64)
     right = (prediction.grids == test.solutions).all((1, 2))
@@ -31,7 +31,7 @@ def test_converged_grids_are_those_to_trust():
 
 def test_a_blank_without_a_legal_digit_stays_blank():
     dead = board.parse("123....4........")
-    network = load_policy("calphazero").network
+    network = load_policy("expert-iteration").network
     (grid,) = predict_grids(network, dead[None], puzzles.load("4x4").geometry).grids
     assert grid[0].tolist() == [1, 2, 3, 0] and (grid[1:] > 0).all()
 
@@ -45,7 +45,7 @@ def test_a_network_without_rounds_never_converges():
         predict_grids(network, boards, geometry, restarts=Restarts(1))
 
 
-@pytest.mark.parametrize("name", ["calphazero", "gflownet", "mlp"])
+@pytest.mark.parametrize("name", ["expert-iteration", "gflownet", "mlp"])
 @pytest.mark.parametrize("factor", [1e20, 1e38])
 def test_weights_that_make_no_numbers_are_told_of(name, factor):
     policy = load_policy(name)

@@ -1,7 +1,0 @@
-"""The tree search: many games in parallel, one tree a game, one network call a simulation."""
-
-from sudoku_agents.alphazero.search.batched_search import BatchedSearch, Evaluator, tree_search
-from sudoku_agents.alphazero.search.config import SearchConfig
-from sudoku_agents.alphazero.search.results import SearchOutput
-
-__all__ = ["BatchedSearch", "Evaluator", "SearchConfig", "SearchOutput", "tree_search"]

@@ -1,0 +1,230 @@
+"""The best-first search: best-first search with backtracking over assumptions, guided by a network.
+
+Placements are assumed together; a board at which a constraint has no placement left is refuted; the
+search goes on at the likeliest open case, by the network's logits. It is complete: it solves each
+board that has a solution, and proves where there is none or no second. docs/design.md has the
+algorithm. Source: cAlphaZero (Agarwal et al.), section 6, proposes to play, fail and try again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_agents.best_first_search.assumptions import (
+    FULL,
+    OPEN,
+    assume,
+    board_status,
+    fail_first,
+    propagate_singles,
+)
+from sudoku_agents.best_first_search.frontier import Assumption, Frontier
+from sudoku_gym import board
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.geometry.exact_cover import constraint_members, constraint_table
+from sudoku_gym.solver import FoundSolutions
+from sudoku_gym.storage.checks import check_counts
+from sudoku_gym.storage.configs import registered
+
+LogitsFunction = Callable[[NDArray[np.int8], NDArray[np.bool_]], NDArray[np.float32]]
+"""Evaluates boards, int8 `[B, N, N]` with masks bool `[B, N**3]`: logits float32 `[B, N**3]` of the
+placements; those outside of the mask are not read."""
+
+
+@registered("best-first-search")
+@dataclass(frozen=True)
+class BestFirstConfig:
+    """Settings of the best-first search."""
+
+    evaluations: int = 10_000
+    """network evaluations to spend on one board before it is left undecided"""
+    threshold: float = 3.0
+    """placements with a logit above this are assumed together"""
+    full_evaluations: int = 4
+    """evaluations of a board with all rounds of a recurrent network; later ones, and those after a
+    solution was found, take one segment"""
+    propagate: bool = False
+    """fill in naked and hidden singles before each evaluation, and refute what they refute"""
+
+    def __post_init__(self) -> None:
+        check_counts(self, "evaluations")
+        if self.full_evaluations < 0:
+            raise ValueError(
+                f"full_evaluations must not be negative, but is {self.full_evaluations}"
+            )
+
+
+@dataclass(frozen=True)
+class BestFirstResult(FoundSolutions):
+    """Results of a best-first search on B boards: those of any search, and what it has cost."""
+
+    @property
+    def evaluations(self) -> NDArray[np.int64]:
+        """Evaluations of the network, `[B]`; the nodes of this search."""
+        return self.nodes
+
+
+def best_first_search(
+    boards: NDArray[np.int8],
+    geometry: Geometry,
+    evaluate: LogitsFunction,
+    config: BestFirstConfig,
+    limit: int = 1,
+    evaluate_fast: LogitsFunction | None = None,
+) -> BestFirstResult:
+    """Search each board for up to `limit` solutions, all of them in parallel.
+
+    Args:
+        boards: int8 `[B, N, N]`, 0 for a blank; givens may contradict each other (no solution).
+        geometry: the boards' units.
+        evaluate: the network.
+        config: the settings.
+        limit: stop at this many solutions of a board; 2 tells whether there is a second.
+        evaluate_fast: takes the place of `evaluate` after `config.full_evaluations` of them, and
+            once a solution is known.
+
+    A board is decided if it has `limit` solutions, or if it is proven that there are no more than
+    were found.
+
+    Raises:
+        ValueError: if the limit is below 1.
+    """
+    if limit < 1:
+        raise ValueError(f"limit must be at least 1, not {limit}")
+    masks = board.candidates(boards, geometry).reshape(len(boards), geometry.num_placements)
+    has_conflict = np.asarray(board.conflicts(boards, geometry).any((1, 2)))
+    searches = [
+        _Search(start, mask, geometry, config, limit)
+        for start, mask in zip(boards, masks, strict=True)
+    ]
+    for search, is_over in zip(searches, has_conflict, strict=True):
+        search.is_over = bool(is_over)
+        search.skip_decided()
+    running = [search for search in searches if not search.is_over]
+    while running:
+        parts = _by_function(running, evaluate, evaluate_fast, config.full_evaluations)
+        for function, part in parts.items():
+            logits = function(
+                np.stack([search.board for search in part]).reshape(-1, *boards.shape[1:]),
+                np.stack([search.mask for search in part]),
+            )
+            for search, row in zip(part, logits, strict=True):
+                search.advance(row)
+        running = [each for each in running if not each.is_over]
+        running = [each for each in running if each.evaluations < config.evaluations]
+    return BestFirstResult(
+        np.array([search.first_solution for search in searches], np.int8).reshape(boards.shape),
+        np.array([len(search.solutions) for search in searches], np.int64),
+        np.array([search.is_over for search in searches], np.bool_),
+        np.array([search.evaluations for search in searches], np.int64),
+    )
+
+
+def _by_function(
+    running: list[_Search],
+    evaluate: LogitsFunction,
+    evaluate_fast: LogitsFunction | None,
+    full_evaluations: int,
+) -> dict[LogitsFunction, list[_Search]]:
+    """Return the searches that are running by the function that evaluates their boards next."""
+    later = evaluate_fast or evaluate
+    found: dict[LogitsFunction, list[_Search]] = {}
+    for search in running:
+        is_full = search.evaluations < full_evaluations and not search.solutions
+        found.setdefault(evaluate if is_full else later, []).append(search)
+    return found
+
+
+class _Search:
+    """The search on one board: `board [N**2]` and `mask [N**3]` of the case entered last."""
+
+    def __init__(
+        self,
+        start: NDArray[np.int8],
+        mask: NDArray[np.bool_],
+        geometry: Geometry,
+        config: BestFirstConfig,
+        limit: int,
+    ) -> None:
+        self.board, self.mask = start.ravel().copy(), mask.copy()
+        self.solutions: list[NDArray[np.int8]] = []
+        self.is_over = False
+        self.evaluations = 0
+        self._log_probability = 0.0  # that the board is right so far
+        self._frontier = Frontier()
+        self._tables = constraint_table(geometry), constraint_members(geometry)
+        self._threshold = config.threshold
+        self._reduce = propagate_singles if config.propagate else board_status
+        self._limit = limit
+
+    @property
+    def first_solution(self) -> NDArray[np.int8]:
+        """The first solution, int8 `[N**2]`, or zeros."""
+        return self.solutions[0] if self.solutions else np.zeros_like(self.board)
+
+    def advance(self, logits: NDArray[np.float32]) -> None:
+        """Assume what lies above the threshold, or fail first; go to the next undecided case.
+
+        Once there is a solution the rest is to be refuted, unless the network reads another one.
+        """
+        self.evaluations += 1
+        logits = np.where(self.mask, logits, -np.inf)
+        chosen = np.flatnonzero(logits > self._threshold)
+        chosen = chosen[np.argsort(-logits[chosen], kind="stable")]
+        if not len(chosen) or (self.solutions and len(chosen) < (self.board == 0).sum()):
+            chosen = np.array([fail_first(self.mask, logits, self._tables[1])])
+        self._assume(chosen, logits)
+        self._enter_next()
+        self.skip_decided()
+
+    def skip_decided(self) -> None:
+        """Skip boards that are refuted or solved, until there is one to evaluate."""
+        while not self.is_over:
+            status = self._reduce(self.board, self.mask, *self._tables)
+            if status == OPEN:
+                return
+            if status == FULL:
+                self.solutions.append(self.board)
+                self.is_over = len(self.solutions) == self._limit
+            if not self.is_over:
+                self._enter_next()
+
+    def _assume(self, placements: NDArray[np.int64], logits: NDArray[np.float32]) -> None:
+        made = assume(self.board.copy(), self.mask.copy(), placements, *self._tables)
+        log_odds = np.maximum(logits[made].astype(np.float64), 0)  # what is assumed is likely
+        right, wrong = -np.logaddexp(0, -log_odds), -np.logaddexp(0, log_odds)
+        before = np.concatenate([[0.0], np.cumsum(right)])
+        found = self._log_probability + np.concatenate([before[-1:], before[:-1] + wrong])
+        cases = np.argsort(-found, kind="stable")
+        self._frontier.add(
+            Assumption(
+                self.board,
+                np.packbits(self.mask),
+                made.astype(np.int16),
+                cases.astype(np.int16),
+                found[cases],
+                int((self.board == 0).sum()),
+            )
+        )
+
+    def _enter_next(self) -> None:
+        """Enter the next case of the frontier; without one it is over."""
+        if self._frontier:
+            self._enter(*self._frontier.pop(self.evaluations))
+        else:
+            self.is_over = True
+
+    def _enter(self, assumption: Assumption, rank: int) -> None:
+        """Restore the board of an assumption, and make the placements of one of its cases."""
+        self._log_probability = assumption.log_probabilities[rank]
+        self.board = assumption.board.copy()
+        self.mask = np.unpackbits(assumption.mask_bits, count=len(self.mask)).astype(np.bool_)
+        case, placements = assumption.cases[rank], assumption.placements
+        right = placements if case == 0 else placements[: case - 1]
+        assume(self.board, self.mask, right, *self._tables)
+        if case > 0:
+            self.mask[placements[case - 1]] = False

@@ -1,0 +1,88 @@
+"""The configuration of cAlphaZero: one frozen dataclass, which is the command line too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from sudoku_agents.calphazero.search import SearchConfig
+from sudoku_gym.storage.checks import check_counts, check_positive, check_shares
+from sudoku_gym.storage.configs import registered
+from sudoku_learning.networks import AttentionConfig, FactorGraphConfig, MLPConfig
+from sudoku_learning.training import OptimizerConfig, TrainingConfig
+from sudoku_learning.training.config import NetworkConfig
+
+registered("calphazero/search")(SearchConfig)
+
+
+@registered("calphazero/loss")
+@dataclass(frozen=True)
+class CAlphaZeroLossConfig:
+    """Weights of the loss, equation 5 of cAlphaZero."""
+
+    value_weight: float = 1.0
+    """lambda; the paper has 100, for a constraint fraction, which varies little"""
+    entropy_weight: float = 0.0
+    """xi; above 0 it rewards an undecided policy"""
+    every_action: bool = False
+    """take policy and entropy over all N**3 placements, so that the network has to learn which
+    cells are blank, as the paper's does (its uniform loss of 4.1 is log 64); else over those that
+    may be played. What may not be played is masked at play either way"""
+    passes: float = 2.0
+    """how often a new position is trained on, on average, in the iteration that played it"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        check_positive(self, "passes")
+
+
+@registered("calphazero")
+@dataclass(frozen=True, kw_only=True)
+class CAlphaZeroConfig(TrainingConfig):
+    """Train cAlphaZero: self-play with tree search, a network, and a curriculum over blanks."""
+
+    agent: ClassVar[str] = "calphazero"
+    fixed: ClassVar[tuple[str, ...]] = (*TrainingConfig.fixed, "network", "replay_iterations")
+
+    run: Path = Path("runs/calphazero")
+    """folder for checkpoints and curves"""
+    games: int = 256
+    """games of self-play an iteration"""
+    temperature: float = 0.5
+    """moves are drawn from visit counts to the power of 1 / temperature; 0 plays the best (puct)"""
+    noise_fraction: float = 0.25
+    """share of Dirichlet noise in the priors of a root (puct)"""
+    noise_alpha: float = 0.5
+    """its concentration"""
+    augment: bool = True
+    """move each trained position by a random symmetry"""
+    replay_iterations: int = 8
+    """number of iterations whose positions are trained on"""
+    search: SearchConfig = field(
+        default_factory=lambda: SearchConfig(simulations=64, reward="sparse")
+    )
+    """the tree search of self-play"""
+    loss: CAlphaZeroLossConfig = field(default_factory=CAlphaZeroLossConfig)
+    """the loss"""
+    optimizer: OptimizerConfig = field(
+        default_factory=lambda: OptimizerConfig(3e-3, batch_size=256)
+    )
+    """Adam; a batch of positions"""
+    network: NetworkConfig = field(default_factory=FactorGraphConfig)
+    """the body of the network"""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        super().__post_init__()
+        check_counts(self, "games", "replay_iterations")
+        if self.temperature < 0:
+            raise ValueError(f"temperature must not be negative, but is {self.temperature}")
+        check_shares(self, "noise_fraction")
+        if self.noise_alpha <= 0:
+            raise ValueError(f"noise_alpha must be positive, not {self.noise_alpha}")
+        if self.loss.every_action and not isinstance(self.network, MLPConfig | AttentionConfig):
+            raise ValueError(
+                "loss.every_action needs a body that reads cells, mlp or attention: others read "
+                "the legal placements"
+            )

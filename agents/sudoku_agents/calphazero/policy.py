@@ -1,0 +1,218 @@
+"""A policy and value network as a policy: greedy, or with a tree search before each move."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from sudoku_agents.calphazero.config import CAlphaZeroConfig
+from sudoku_agents.calphazero.search import Evaluator, SearchConfig, SearchOutput, tree_search
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.policies import ModelCard
+from sudoku_learning.networks import (
+    NO_RESTARTS,
+    POLICY_AND_VALUE,
+    Network,
+    NetworkPolicy,
+    Restarts,
+    evaluate_boards,
+)
+from sudoku_learning.training.config import config_from_json
+from sudoku_learning.training.environments import geometry_of_env
+from sudoku_learning.training.weights import load_network
+
+PRETRAINED = Path(__file__).parent / "pretrained"
+SEARCH_ROUNDS = 256  # of a tree search's evaluations, at most
+DEFAULT_RESTARTS = 127
+"""Further starts of boards that have not converged, in play without a tree search."""
+START_ROUNDS = 256
+"""Rounds of each start where boards start again: what converges at all mostly does so early, so
+many short starts solve more than a few long ones, in fewer rounds."""
+
+
+class CAlphaZeroPolicy(NetworkPolicy):
+    """Plays with a policy and value network.
+
+    Args:
+        network: a network with the heads `policy` and `value`; it is put in evaluation mode.
+        search_config: the tree search before each move, or None to play the highest logit.
+        threshold: without a search, see `NetworkPolicy`.
+        restarts: without a search, see `NetworkPolicy`.
+        most_visited: play the action that the search of each move visited most often, as the
+            cAlphaZero paper does, and not what a solved board or the halving says.
+
+    Attributes:
+        last_search: result of the search before the last move, for the boards passed to `act`
+            then; None if that move took no search.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        search_config: SearchConfig | None = None,
+        threshold: float | None = None,
+        most_visited: bool = False,
+        restarts: Restarts = NO_RESTARTS,
+    ) -> None:
+        super().__init__(network, threshold=threshold, restarts=restarts)
+        self.search_config = search_config
+        self.most_visited = most_visited
+        self.last_search: SearchOutput | None = None
+
+    @property
+    def model_card(self) -> ModelCard:
+        """What stands beside its figures."""
+        if self.search_config is None:
+            return super().model_card
+        return self.network.model_card("search")
+
+    def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Choose a placement for each board: the next queued one, else what `choose` returns."""
+        self.last_search = None
+        return super().act(boards, action_masks)
+
+    def choose(
+        self, boards: NDArray[np.int8], masks: NDArray[np.bool_], games: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Return the placement with the highest logit, or the search's.
+
+        Where a search meets a solved board, the next moves are queued from that board, and take
+        neither an evaluation nor another search.
+        """
+        if self.search_config is None:
+            return super().choose(boards, masks, games)
+        evaluate = evaluator(self.network, self.geometry)
+        found = tree_search(boards, masks, self.geometry, evaluate, self.search_config)
+        self.last_search = found
+        if self.most_visited:
+            return found.visit_counts.argmax(1)
+        digits = np.arange(1, boards.shape[1] + 1, dtype=np.int8)
+        wins = found.solutions[..., None] == digits  # all zeros where none was met
+        scores = np.where(wins, 0, -np.inf).reshape(len(boards), -1).astype(np.float32)
+        self.queue(games, scores)
+        return found.best_actions()
+
+
+def evaluator(network: Network, geometry: Geometry) -> Evaluator:
+    """Return a network as a search calls it, see `Evaluator`."""
+
+    def evaluate(
+        boards: NDArray[np.int8], masks: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        found = evaluate_boards(network, boards, masks, geometry).outputs
+        return torch.softmax(torch.from_numpy(found["policy"]), 1).numpy(), found["value"]
+
+    return evaluate
+
+
+def load(
+    folder: str | os.PathLike[str] = PRETRAINED,
+    simulations: int = 0,
+    root: Literal["puct", "gumbel"] | None = None,
+    backup: Literal["mean", "max"] | None = None,
+    proofs: bool | None = None,
+    most_visited: bool = False,
+    rounds: int | None = None,
+    threshold: float | None = None,
+    restarts: int | None = None,
+    noise: float | None = None,
+) -> CAlphaZeroPolicy:
+    """Make a policy of a checkpoint, or of the latest checkpoint of a run.
+
+    Args:
+        folder: folder of the checkpoint or run; by default the network of this package.
+        simulations: simulations of the tree search per move; 0 plays greedily without one.
+        root: selection rule at the root, see `SearchConfig`; None takes what the
+            network was trained with.
+        backup: backup rule of the tree search; None takes the one of training.
+        proofs: whether the tree search proves moves; None takes what it was trained with.
+        most_visited: play the move that the tree search visited most often, as the cAlphaZero paper
+            does, also where the search has met a solved board.
+        rounds: most rounds of a recurrent body per evaluation, or of each of its starts; None takes
+            `START_ROUNDS` where boards start again, else those of the checkpoint, with a tree
+            search at most 256 of them: it meets many lost boards, at which logits never converge.
+        threshold: without a search, all placements with a higher logit are played before the
+            network is evaluated again; a number that no logit reaches, as 1e9, evaluates it before
+            every move. None takes what the network was trained with.
+        restarts: further starts of boards that have not converged, each of as many rounds, without
+            a tree search; None: `DEFAULT_RESTARTS`, of a network that can converge.
+        noise: how far from the first a further start begins, see `Restarts`.
+
+    Raises:
+        ValueError: if there is no sound checkpoint in the folder, or the options exclude each
+            other or do not suit the network.
+    """
+    if folder == PRETRAINED and not PRETRAINED.exists():
+        raise ValueError(
+            "calphazero has no network of its own yet: give the folder of a run of `sudoku-gym "
+            "train calphazero`; the network that was called so is `expert-iteration` now"
+        )
+    read = partial(config_from_json, kind=CAlphaZeroConfig)
+    config, network = load_network(folder, read, _make_network, rounds=rounds)
+    return make_policy(
+        network,
+        config.search,
+        simulations=simulations,
+        root=root,
+        backup=backup,
+        proofs=proofs,
+        most_visited=most_visited,
+        rounds=rounds,
+        threshold=threshold,
+        restarts=restarts,
+        noise=noise,
+    )
+
+
+def make_policy(
+    network: Network,
+    search: SearchConfig,
+    *,
+    simulations: int,
+    root: Literal["puct", "gumbel"] | None,
+    backup: Literal["mean", "max"] | None,
+    proofs: bool | None,
+    most_visited: bool,
+    rounds: int | None,
+    threshold: float | None,
+    restarts: int | None,
+    noise: float | None,
+) -> CAlphaZeroPolicy:
+    """Make a policy of a network; `search` is that of its training, the others those of `load`."""
+    if most_visited and not simulations:
+        raise ValueError("most_visited=true is for the tree search: give simulations too")
+    if not simulations:
+        starts = choose_starts(network, rounds, restarts, noise)
+        return CAlphaZeroPolicy(network, threshold=threshold, restarts=starts)
+    if threshold is not None:
+        raise ValueError(f"threshold={threshold}: a search does not play by the logit alone")
+    if restarts or noise is not None:
+        raise ValueError("restarts and noise: a tree search goes on from what has not converged")
+    if rounds is None and network.can_converge:
+        network.body.rounds = min(network.eval().body.rounds, SEARCH_ROUNDS)
+    options: dict[str, Any] = {"root": root, "backup": backup, "proofs": proofs}
+    chosen = {name: option for name, option in options.items() if option is not None}
+    search = replace(search, simulations=simulations, **chosen)
+    return CAlphaZeroPolicy(network, search, most_visited=most_visited)
+
+
+def choose_starts(
+    network: Network, rounds: int | None, restarts: int | None, noise: float | None
+) -> Restarts:
+    """Return the further starts of play without a tree search, and set the rounds of each."""
+    if restarts is None:
+        restarts = DEFAULT_RESTARTS if network.can_converge else 0
+    if rounds is None and network.can_converge and restarts:
+        network.body.rounds = min(network.eval().body.rounds, START_ROUNDS)
+    return Restarts.of_options(restarts, noise)
+
+
+def _make_network(config: CAlphaZeroConfig) -> Network:
+    return Network(config.network, POLICY_AND_VALUE, geometry_of_env(config.env))

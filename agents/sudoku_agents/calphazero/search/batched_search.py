@@ -1,0 +1,135 @@
+"""The tree search of many games in parallel: one tree a game, one network call a simulation.
+
+The trees are flat arrays `[games, nodes, ...]` walked by compiled kernels; a node stores edges for
+its legal placements only. The root follows PUCT or Gumbel MuZero. docs/design.md has an overview.
+
+Source: cAlphaZero (Agarwal et al.), equations 1 and 2, and the bonus of section 2.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_agents.calphazero.search.config import SearchConfig, kernel_settings
+from sudoku_agents.calphazero.search.gumbel import start_halving
+from sudoku_agents.calphazero.search.results import SearchOutput, root_results
+from sudoku_agents.calphazero.search.roots import (
+    advance_root,
+    root_priors,
+    set_root_priors,
+    set_simulations_left,
+)
+from sudoku_agents.calphazero.search.simulation import backup_values, expand, simulate
+from sudoku_agents.calphazero.search.tree import new_trees
+from sudoku_gym.board.actions import legal_placements
+from sudoku_gym.geometry import Geometry
+
+Evaluator = Callable[
+    [NDArray[np.int8], NDArray[np.bool_]], tuple[NDArray[np.float32], NDArray[np.float32]]
+]
+"""Evaluates boards, int8 `[B, N, N]` with masks bool `[B, N**3]`: the priors of the moves, float32
+`[B, N**3]` (0 where illegal, rows sum to 1), and the values of the boards, float32 `[B]`."""
+
+
+class BatchedSearch:
+    """The search trees of G games, for a search before each of their moves.
+
+    They begin at boards int8 `[G, N, N]`; later boards of a game hold more digits.
+    """
+
+    def __init__(self, boards: NDArray[np.int8], geometry: Geometry, config: SearchConfig) -> None:
+        self._config = config
+        self._settings = kernel_settings(geometry, config)
+        legal = legal_placements(boards, geometry, config.actions)
+        self._trees = new_trees(len(boards), geometry, config, int(legal.sum(1).max()))
+        self._leaf_boards = np.empty(boards.shape, np.int8)
+        self._leaf_masks = np.empty(legal.shape, np.bool_)
+
+    def search(
+        self,
+        games: NDArray[np.int64],
+        boards: NDArray[np.int8],
+        masks: NDArray[np.bool_],
+        evaluate: Evaluator,
+        root_noise: tuple[float, float, np.random.Generator] | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> SearchOutput:
+        """Search from a board of each of some games.
+
+        Args:
+            games: int64 `[B]`, the numbers of the games, from 0 to G - 1, none twice.
+            boards: int8 `[B, N, N]`, none of them finished; with `config.reuse` the tree of the
+                last search is kept if the board is one move below its root.
+            masks: bool `[B, N**3]`, which placements `config.actions` makes legal, or some of them;
+                each board has at least one.
+            evaluate: the network.
+            root_noise: `(alpha, fraction, rng)` mixes Dirichlet noise into the priors of the roots
+                (puct).
+            rng: draws the Gumbel noise of the roots (gumbel); None plays without.
+        """
+        trees, settings = tuple(self._trees), self._settings
+        flat = np.ascontiguousarray(boards).reshape(len(boards), -1)
+        is_fresh = advance_root(trees, settings, games, flat, masks)
+        if is_fresh.any():
+            roots, allowed = np.zeros(is_fresh.sum(), np.int32), masks[is_fresh]
+            priors, values = evaluate(boards[is_fresh], allowed)
+            expand(trees, settings, games[is_fresh], roots, priors, values, allowed)
+        priors = root_priors(trees, games, masks.shape[1])
+        if self._config.root == "gumbel":
+            noise = np.zeros(masks.shape) if rng is None else rng.gumbel(size=masks.shape)
+            start_halving(trees, settings, games, noise)
+        elif root_noise is not None:
+            set_root_priors(trees, games, _with_noise(priors, masks, *root_noise))
+        set_simulations_left(trees, settings, games)
+        while self._trees.root_simulations_left.any():
+            self._run_simulation(evaluate)
+        visit_counts, values, solved, refuted, solutions, weights, scores = root_results(
+            trees, settings, games, priors, masks
+        )
+        solutions = solutions.reshape(boards.shape)
+        return SearchOutput(visit_counts, values, solved, refuted, solutions, weights, scores)
+
+    def _run_simulation(self, evaluate: Evaluator) -> None:
+        """Run a simulation in every tree that has some left."""
+        trees, settings = tuple(self._trees), self._settings
+        boards, masks = self._leaf_boards, self._leaf_masks
+        leaves, values, is_open = simulate(
+            trees, settings, boards.reshape(len(boards), -1), masks.view(np.int8)
+        )
+        if is_open.any():
+            games = np.flatnonzero(is_open)
+            if len(games) < len(boards):
+                boards, masks = boards[games], masks[games]
+            priors, values[games] = evaluate(boards, masks)
+            expand(trees, settings, games, leaves[games], priors, values[games], masks)
+        backup_values(trees, settings, values)
+
+
+def tree_search(
+    boards: NDArray[np.int8],
+    masks: NDArray[np.bool_],
+    geometry: Geometry,
+    evaluate: Evaluator,
+    config: SearchConfig,
+    root_noise: tuple[float, float, np.random.Generator] | None = None,
+    rng: np.random.Generator | None = None,
+) -> SearchOutput:
+    """Search from B boards at once, each in a new tree; see `BatchedSearch.search`."""
+    trees = BatchedSearch(boards, geometry, config)
+    return trees.search(np.arange(len(boards)), boards, masks, evaluate, root_noise, rng)
+
+
+def _with_noise(
+    priors: NDArray[np.float32],
+    masks: NDArray[np.bool_],
+    alpha: float,
+    fraction: float,
+    rng: np.random.Generator,
+) -> NDArray[np.float32]:
+    """Mix Dirichlet noise over the legal actions into the priors (AlphaZero)."""
+    noise = np.where(masks, rng.standard_gamma(alpha, masks.shape), 0) + 1e-12 * masks
+    noise /= noise.sum(1, keepdims=True)
+    return ((1 - fraction) * priors + fraction * noise).astype(np.float32)

@@ -1,0 +1,136 @@
+"""Results of a search, computed at the roots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_agents.calphazero.search.config import borrowed_settings
+from sudoku_agents.calphazero.search.gumbel import SMALLEST_PRIOR, write_gumbel_weights
+from sudoku_agents.calphazero.search.proofs import LOST, WON
+from sudoku_agents.calphazero.search.selection import best_value, is_eligible
+from sudoku_agents.calphazero.search.tree import borrowed_trees
+from sudoku_gym.compiler.jit import inlined, njit
+from sudoku_gym.kernels.endings import SPARSE
+
+# mypy: disable-error-code="no-untyped-def"
+
+
+@dataclass(frozen=True)
+class SearchOutput:
+    """Results of a search at B roots."""
+
+    visit_counts: NDArray[np.int32]
+    """`[B, N**3]`, how often each action was simulated"""
+    values: NDArray[np.float32]
+    """`[B]`, what the root is worth: the mean over the simulations, or the best value, see
+    `SearchConfig.backup`; 1 or 0 where it is proven to be"""
+    solved: NDArray[np.bool_]
+    """`[B, N**3]`, actions that are proven to win"""
+    refuted: NDArray[np.bool_]
+    """`[B, N**3]`, legal actions after which the board can't be solved any more"""
+    solutions: NDArray[np.int8]
+    """`[B, N, N]`, the solved board that was met, zeros where there is none"""
+    action_weights: NDArray[np.float32]
+    """`[B, N**3]`, rows sum to 1: the improved policy, which a network learns. PUCT: visit counts
+    as shares. Gumbel: the softmax of logits + sigma(completed Q). Refuted actions have no share,
+    and where a win is proven, or no visit counts, it is the network's policy among the actions that
+    win, or are left"""
+    scores: NDArray[np.float32]
+    """`[B, N**3]`, see `best_actions`"""
+
+    def best_actions(self) -> NDArray[np.int64]:
+        """The actions to play, int64 `[B]`: among those proven to win, or all, the best.
+
+        The best is the one most visited (PUCT), or the winner of the sequential halving (Gumbel).
+        """
+        is_solved = self.solved.any(1, keepdims=True) & ~self.solved
+        return np.where(is_solved, -np.inf, self.scores).argmax(1)
+
+
+@njit(cache=True)
+def root_results(trees, settings, games, priors, masks):
+    """Return the arrays of a `SearchOutput` at the roots of games int64 `[n]`, the boards flat.
+
+    Priors float32 `[n, N**3]` are the network's, without noise; masks bool of that shape.
+    """
+    trees, settings = borrowed_trees(trees), borrowed_settings(settings)
+    scoring, is_sparse = settings.scoring, settings.rules.reward == SPARSE
+    count, num_actions = masks.shape
+    visit_counts = np.zeros((count, num_actions), np.int32)
+    values = np.zeros(count, np.float32)
+    solved = np.zeros((count, num_actions), np.bool_)
+    refuted = np.zeros((count, num_actions), np.bool_)
+    solutions = np.zeros((count, settings.sizes.num_cells), np.int8)
+    weights = np.zeros((count, num_actions), np.float32)
+    scores = np.full((count, num_actions), -np.inf, np.float32)
+    for i in range(count):
+        game = games[i]
+        first, opened = trees.node_first_edge[game, 0], trees.node_num_opened[game, 0]
+        outcome = trees.root_outcomes[game]
+        if len(trees.node_unrefuted) > 0:
+            refuted[i] = masks[i]
+        if outcome == WON:
+            solutions[i] = trees.root_solutions[game]
+        for edge in range(first, first + trees.node_num_edges[game, 0]):
+            action, is_opened = trees.children_actions[game, edge], edge < first + opened
+            found = trees.children_outcomes[game, edge]  # not written before it is visited
+            if is_opened:
+                visit_counts[i, action] = trees.children_visits[game, edge]
+            if outcome == WON:
+                cell, digit = divmod(action, settings.sizes.size)
+                solved[i, action] = trees.root_solutions[game, cell] == digit + 1
+            else:
+                solved[i, action] = is_opened and found == WON
+            refuted[i, action] = outcome == LOST or (is_opened and found == LOST)
+        values[i] = _root_value(trees, game, outcome, is_sparse, scoring)
+        if scoring.gumbel:
+            write_gumbel_weights(trees, game, scoring, priors[i], solved[i], weights[i], scores[i])
+        else:
+            for edge in range(first, first + opened):
+                if is_eligible(trees, game, 0, edge):
+                    action = trees.children_actions[game, edge]
+                    weights[i, action] = trees.children_visits[game, edge]
+        total = 0.0
+        for action in range(num_actions):
+            total += weights[i, action]
+        if outcome == WON or (outcome == LOST and is_sparse) or total == 0:
+            total = _use_priors(trees, game, priors[i], solved[i], refuted[i], weights[i])
+        for action in range(num_actions):
+            weights[i, action] = weights[i, action] / total
+        if not scoring.gumbel:
+            scores[i] = weights[i]
+    return visit_counts, values, solved, refuted, solutions, weights, scores
+
+
+@inlined
+def _root_value(trees, game, outcome, is_sparse, scoring):
+    if outcome == WON:
+        return np.float32(1)
+    if outcome == LOST and is_sparse:
+        return np.float32(0)
+    if scoring.takes_best:
+        return best_value(trees, game, 0)
+    first = trees.node_first_edge[game, 0]
+    total, visits = np.float32(0), 0
+    for edge in range(first, first + trees.node_num_opened[game, 0]):
+        total += trees.children_total_values[game, edge]
+        visits += trees.children_visits[game, edge]
+    return np.float32(total / visits) if visits > 0 else trees.node_raw_values[game, 0]
+
+
+@inlined
+def _use_priors(trees, game, priors, solved, refuted, weights):
+    """Write the priors of the actions that win, or are left, or of all at a lost root; sum them."""
+    outcome, first = trees.root_outcomes[game], trees.node_first_edge[game, 0]
+    total = 0.0
+    weights[:] = 0
+    for edge in range(first, first + trees.node_num_edges[game, 0]):
+        action = trees.children_actions[game, edge]
+        is_used = solved[action] if outcome == WON else outcome == LOST or not refuted[action]
+        if is_used:
+            weights[action] = max(priors[action], SMALLEST_PRIOR)
+            total += weights[action]
+    return total

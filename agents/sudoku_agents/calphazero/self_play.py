@@ -1,0 +1,109 @@
+"""Self-play: many games in parallel, every move chosen by a tree search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from sudoku_agents.calphazero.config import CAlphaZeroConfig
+from sudoku_agents.calphazero.policy import evaluator
+from sudoku_agents.calphazero.replay import Positions, SparsePolicies
+from sudoku_agents.calphazero.search import BatchedSearch, Evaluator, SearchOutput
+from sudoku_gym.envs.vector import SudokuVectorEnv
+from sudoku_learning.networks import POLICY_AND_VALUE, Network
+from sudoku_learning.training.environments import geometry_of_env, training_envs
+from sudoku_learning.training.records import Concatenable
+from sudoku_learning.training.sampling import SamplingTask
+
+
+@dataclass(frozen=True)
+class SelfPlayGames(Concatenable):
+    """G games of self-play."""
+
+    positions: Positions  # every board at which a move was made, in the order of moves
+    levels: NDArray[np.int64]  # int64 `[G]`, blanks at the start
+    solved: NDArray[np.bool_]  # bool `[G]`
+    returns: NDArray[np.float32]  # float32 `[G]`
+    lengths: NDArray[np.int64]  # int64 `[G]`, moves
+
+
+class SelfPlayer:
+    """Plays tasks with a network of its own; a `sudoku_learning.training.sampling.Worker`."""
+
+    def __init__(self, config: CAlphaZeroConfig) -> None:
+        self._config = config
+        self._network = Network(
+            config.network, POLICY_AND_VALUE, geometry_of_env(config.env)
+        ).eval()
+
+    def sample(self, weights: Mapping[str, Tensor], task: SamplingTask) -> SelfPlayGames:
+        """Play a task's games in parallel with these weights."""
+        config = self._config
+        self._network.load_state_dict(dict(weights))
+        envs = training_envs(
+            config.env,
+            task.games,
+            reward=config.search.reward,
+            end_at_dead_end=config.search.end_at_dead_end,
+            actions=config.search.actions,
+        )
+        envs.set_blanks(task.blanks)
+        evaluate = evaluator(self._network, envs.geometry)
+        return self_play(envs, evaluate, config, np.random.default_rng(task.seed))
+
+
+def self_play(
+    envs: SudokuVectorEnv,
+    evaluate: Evaluator,
+    config: CAlphaZeroConfig,
+    rng: np.random.Generator,
+) -> SelfPlayGames:
+    """Play one new game on each of G boards, whose reward is the search's.
+
+    `evaluate` returns priors and values, see `Evaluator`; `rng` seeds the puzzles and draws noise
+    and moves. With Gumbel at the root the moves are those of the search, whose own noise explores.
+    """
+    count = envs.num_envs
+    boards, info = envs.reset(seed=int(rng.integers(2**32)))
+    levels = info["blanks"].astype(np.int64)
+    running = info["action_mask"].any(1)
+    returns = np.zeros(count, np.float32)
+    solved = np.zeros(count, np.bool_)
+    lengths = np.zeros(count, np.int64)
+    moves: list[tuple[NDArray[np.int64], NDArray[np.int8], SparsePolicies]] = []
+    noise = (config.noise_alpha, config.noise_fraction, rng) if config.noise_fraction else None
+    temperature = config.temperature if config.search.root == "puct" else 0.0
+    trees = BatchedSearch(boards, envs.geometry, config.search)
+    while running.any():
+        games = np.flatnonzero(running)
+        masks = info["action_mask"].astype(np.bool_)
+        found = trees.search(games, boards[games], masks[games], evaluate, noise, rng)
+        moves.append((games, boards[games], SparsePolicies.of(found.action_weights)))
+        actions = masks.argmax(1)  # finished boards go on with other puzzles, unwatched
+        actions[games] = choose_moves(found, temperature, rng)
+        boards, rewards, terminated, truncated, info = envs.step(actions)
+        returns[games] += rewards[games]
+        lengths[games] += 1
+        solved[games] = info["is_success"][games]
+        running &= ~(terminated | truncated)
+    positions = Positions(
+        np.concatenate([board for _, board, _ in moves]),
+        SparsePolicies.concatenate([policies for _, _, policies in moves]),
+        np.concatenate([returns[games] for games, _, _ in moves]),
+    )
+    return SelfPlayGames(positions, levels, solved, returns, lengths)
+
+
+def choose_moves(
+    found: SearchOutput, temperature: float, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw moves from the policies to the power of 1 / temperature; 0 plays the best."""
+    if temperature == 0:
+        return found.best_actions()
+    shares = found.action_weights / found.action_weights.max(1, keepdims=True)
+    sums = (shares.astype(np.float64) ** (1 / temperature)).cumsum(1)
+    return (sums > rng.random((len(sums), 1)) * sums[:, -1:]).argmax(1)

@@ -1,0 +1,97 @@
+"""Checkpoints of expert iteration as a policy: greedy, with a tree search, or best-first search."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from sudoku_agents.best_first_search import BestFirstConfig
+from sudoku_agents.best_first_search.solver import BestFirstSolver
+from sudoku_agents.calphazero.policy import CAlphaZeroPolicy, choose_starts, make_policy
+from sudoku_agents.calphazero.search import SearchConfig
+from sudoku_agents.expert_iteration.config import ExpertIterationConfig
+from sudoku_learning.networks import POLICY_AND_VALUE, Network
+from sudoku_learning.training.config import config_from_json
+from sudoku_learning.training.environments import geometry_of_env
+from sudoku_learning.training.weights import load_network
+
+PRETRAINED = Path(__file__).parent / "pretrained"
+
+
+def load(
+    folder: str | os.PathLike[str] = PRETRAINED,
+    search: Literal["best-first"] | None = None,
+    evaluations: int = BestFirstConfig.evaluations,
+    propagate: bool = BestFirstConfig.propagate,
+    simulations: int = 0,
+    root: Literal["puct", "gumbel"] | None = None,
+    backup: Literal["mean", "max"] | None = None,
+    proofs: bool | None = None,
+    most_visited: bool = False,
+    rounds: int | None = None,
+    threshold: float | None = None,
+    restarts: int | None = None,
+    noise: float | None = None,
+) -> CAlphaZeroPolicy | BestFirstSolver:
+    """Make a policy of a checkpoint, or of the latest checkpoint of a run.
+
+    Args:
+        folder: folder of the checkpoint or run; by default the network of this package.
+        search: `"best-first"` makes a solver: the search goes on until the puzzle is solved. Its
+            first evaluation of a board has the further starts, the later ones take one segment
+            of the rounds.
+        evaluations: limit of the best-first search for a puzzle, in network evaluations.
+        propagate: whether the best-first search fills in naked and hidden singles before each
+            evaluation. Proofs take a tenth of the evaluations or fewer with it; without it the
+            network and the rules do all the work.
+        simulations: simulations of a tree search per move, see `sudoku_agents.calphazero.policy`;
+            0 plays greedily without one.
+        root: see there, as are the others.
+        backup: likewise.
+        proofs: likewise.
+        most_visited: likewise.
+        rounds: likewise.
+        threshold: likewise.
+        restarts: likewise.
+        noise: likewise.
+
+    Raises:
+        ValueError: if there is no sound checkpoint in the folder, or the options exclude each
+            other or do not suit the network.
+    """
+    if search not in (None, "best-first"):
+        raise ValueError(f"search must be 'best-first', not {search!r}")
+    if search and simulations:
+        raise ValueError("give simulations, for the tree search, or search='best-first', not both")
+    if search and threshold is not None:
+        raise ValueError(f"threshold={threshold}: a search does not play by the logit alone")
+    if propagate and not search:
+        raise ValueError("propagate=true is for the best-first search: give search=best-first too")
+    read = partial(config_from_json, kind=ExpertIterationConfig)
+    config, network = load_network(folder, read, _make_network, rounds=rounds)
+    if search:
+        starts = choose_starts(network, rounds, restarts, noise)
+        full = 1 if starts.count else BestFirstConfig.full_evaluations
+        settings = BestFirstConfig(evaluations, full_evaluations=full, propagate=propagate)
+        return BestFirstSolver(network, settings, starts)
+    if threshold is None and not simulations:
+        threshold = config.threshold
+    return make_policy(
+        network,
+        SearchConfig(reward="sparse"),
+        simulations=simulations,
+        root=root,
+        backup=backup,
+        proofs=proofs,
+        most_visited=most_visited,
+        rounds=rounds,
+        threshold=threshold,
+        restarts=restarts,
+        noise=noise,
+    )
+
+
+def _make_network(config: ExpertIterationConfig) -> Network:
+    return Network(config.network, POLICY_AND_VALUE, geometry_of_env(config.env))

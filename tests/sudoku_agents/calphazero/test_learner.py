@@ -1,0 +1,280 @@
+"""cAlphaZero as a whole: it plays by the rules, learns, stops, and resumes to the bit."""
+
+import json
+from dataclasses import replace
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+
+from sudoku_agents.calphazero import policy as players
+from sudoku_agents.calphazero.config import CAlphaZeroConfig, CAlphaZeroLossConfig
+from sudoku_agents.calphazero.learner import CAlphaZeroLearner, main
+from sudoku_agents.calphazero.search import SearchConfig, tree_search
+from sudoku_agents.calphazero.self_play import self_play
+from sudoku_curricula.curves import (
+    BLANKS_LEVEL,
+    COMPLETION_RATE,
+    ITERATION,
+    SUCCESS_RATE,
+    read_curves,
+)
+from sudoku_curricula.schedules import ConstantConfig, PaperAlgorithm1Config, SuccessRateConfig
+from sudoku_gym import board, evaluate, load_policy, puzzles
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles.sources import BankSource
+from sudoku_gym.testing import check_policy
+from sudoku_learning.networks import POLICY_AND_VALUE, Network, PooledConfig
+from sudoku_learning.training import OptimizerConfig, Training
+
+
+def small(run, **changes):
+    config = CAlphaZeroConfig(
+        run=run,
+        iterations=4,
+        games=24,
+        validation_games=32,
+        checkpoint_every=2,
+        search=SearchConfig(simulations=12, reward="sparse"),
+        network=PooledConfig(channels=8, layers=2),
+        curriculum=SuccessRateConfig(start=2, stop=4, threshold=0.5, window=32, min_count=32),
+    )
+    return replace(config, **changes)
+
+
+def train(config):
+    return Training(config, CAlphaZeroLearner)
+
+
+def weights_of(trainer):
+    return torch.nn.utils.parameters_to_vector(trainer.learner.network.parameters())
+
+
+@pytest.mark.parametrize("root", ["puct", "gumbel"])
+@pytest.mark.parametrize(("reward", "temperature"), [("terminal", 1.0), ("sparse", 0.0)])
+def test_self_play_keeps_the_rules(tmp_path, reward, temperature, root):
+    search = SearchConfig(simulations=10, reward=reward, root=root)
+    config = small(tmp_path, search=search, temperature=temperature)
+    envs = gym.make_vec("Sudoku4x4-v0", num_envs=24, blanks=7, reward=reward, end_at_dead_end=True)
+    network = Network(PooledConfig(8, 2), POLICY_AND_VALUE, envs.geometry).eval()
+    evaluator = players.evaluator(network, envs.geometry)
+    games = self_play(envs, evaluator, config, np.random.default_rng(0))
+    positions = games.positions
+    masks = board.candidates(positions.boards).reshape(len(positions), -1)
+    policies = positions.policies.dense(64)
+    assert not policies[~masks].any()
+    np.testing.assert_allclose(policies.sum(1), 1, rtol=1e-6)
+    assert games.lengths.sum() == len(positions)
+    assert (games.levels == 7).all() and games.lengths.max() == 7
+    assert (games.lengths[games.solved] == 7).all()
+    assert (games.returns[games.solved] == 1).all()
+    assert (games.returns[~games.solved] < 1).all()
+    np.testing.assert_array_equal(positions.returns[:24], games.returns)
+
+
+@pytest.mark.slow
+def test_a_short_run_learns_what_chance_does_not(tmp_path):
+    trainer = train(CAlphaZeroConfig(run=tmp_path / "run", seed=1, iterations=7, games=128))
+    trainer.run()
+    test = puzzles.load("4x4", "test")
+    part = test[np.random.default_rng(0).permutation(len(test))[:400]]
+    assert evaluate(load_policy("masked-random"), part).completion_rate < 0.2
+    assert evaluate(load_policy(tmp_path / "run"), part).completion_rate > 0.6
+    found = read_curves(tmp_path / "run")
+    assert found[BLANKS_LEVEL][1][0] == 2 and found[BLANKS_LEVEL][1][-1] > 4
+    assert found[ITERATION][1] == list(range(1, 8))
+    assert found[SUCCESS_RATE][0] == found[COMPLETION_RATE][0] == found[ITERATION][0]
+    assert found[ITERATION][0][-1] == trainer.steps  # curves run over environment steps
+
+
+@pytest.mark.parametrize("root", ["puct", "gumbel"])
+def test_an_interrupted_run_continues_to_the_bit(tmp_path, root):
+    settings = {"search": SearchConfig(simulations=12, reward="sparse", root=root)}
+    whole = train(small(tmp_path / "whole", **settings))
+    whole.run()
+    train(small(tmp_path / "parts", **settings, iterations=2)).run()
+    resumed = train(small(tmp_path / "parts", **settings, resume=True))
+    assert resumed.iteration == 2
+    resumed.run()
+    assert resumed.iteration == whole.iteration == 4
+    assert torch.equal(weights_of(resumed), weights_of(whole))
+    assert resumed.curriculum.state_dict() == whole.curriculum.state_dict()
+    assert resumed.random.numbers() == whole.random.numbers()
+
+
+def test_another_configuration_can_not_take_over_a_run(tmp_path):
+    train(small(tmp_path, iterations=1)).run()
+    with pytest.raises(ValueError, match="already holds a run"):
+        train(small(tmp_path))
+    with pytest.raises(ValueError, match="has network"):
+        train(small(tmp_path, resume=True, network=PooledConfig(16, 2)))
+    with pytest.raises(ValueError, match="elsewhere holds no run"):
+        train(small(tmp_path / "elsewhere", resume=True))
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(ValueError, match=r"config\.json: the file is damaged"):
+        train(small(tmp_path, resume=True))
+
+
+def test_a_run_interrupted_before_its_first_checkpoint_begins_again(tmp_path, monkeypatch):
+    class Interruption(Exception):
+        pass
+
+    def interrupt(*_):
+        raise Interruption
+
+    with monkeypatch.context() as patch, pytest.raises(Interruption):
+        patch.setattr("sudoku_learning.training.checkpoint.write_checkpoint", interrupt)
+        train(small(tmp_path / "run")).run()
+    with pytest.raises(ValueError, match="already holds a run"):
+        train(small(tmp_path / "run"))
+    with pytest.raises(ValueError, match="has network"):
+        train(small(tmp_path / "run", resume=True, network=PooledConfig(16, 2)))
+    again = train(small(tmp_path / "run", resume=True))
+    assert again.iteration == 0
+    again.run()
+    whole = train(small(tmp_path / "whole"))
+    whole.run()
+    assert torch.equal(weights_of(again), weights_of(whole))
+    found, wanted = read_curves(tmp_path / "run"), read_curves(tmp_path / "whole")
+    assert found[SUCCESS_RATE] == wanted[SUCCESS_RATE]
+
+
+def test_an_unknown_environment_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"env='Sudoku5x5-v0': .*doesn't exist"):
+        train(small(tmp_path, env="Sudoku5x5-v0"))
+
+
+@pytest.mark.parametrize("metric", ["policy_accuracy", "completion"])
+def test_the_papers_curriculum_is_fed_its_metric(tmp_path, metric):
+    curriculum = PaperAlgorithm1Config(start=2, stop=3, gamma=0.01, metric=metric)
+    trainer = train(small(tmp_path, curriculum=curriculum, extra_iterations=0))
+    trainer.run()
+    first, second = trainer.curriculum.schedule.history
+    assert (first.level, first.reason) == (2, "success")
+    assert 0.01 < first.rate <= 1 and second.level == 3
+    # Held-out games go on to the next level at once, what is measured in training can not.
+    assert trainer.iteration == (2 if metric == "completion" else 3)
+
+
+def test_a_constant_level_never_moves(tmp_path):
+    trainer = train(small(tmp_path, iterations=2, curriculum=ConstantConfig(blanks=3)))
+    trainer.run()
+    assert read_curves(tmp_path)[BLANKS_LEVEL][1] == [3.0, 3.0]
+
+
+def test_the_trained_agent_is_a_policy_for_every_size(tmp_path):
+    main(
+        [
+            *("--run", str(tmp_path / "run"), "--iterations", "1", "--games", "8"),
+            *("--validation-games", "8", "--search.simulations", "4", "curriculum:constant"),
+        ]
+    )
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert config["agent"] == "calphazero"
+    for simulations in (0, 4):
+        policy = load_policy(tmp_path / "run", simulations=simulations)
+        for size in (4, 6):
+            check_policy(policy, Geometry.standard(size))
+
+
+def test_resuming_takes_the_saved_options_up_again(tmp_path):
+    run = ["--run", str(tmp_path / "run")]
+    small = ["--iterations", "1", "--games", "8", "--validation-games", "8"]
+    parts = ["network:pooled", "--network.channels", "8", "curriculum:constant"]
+    search = ["--search.simulations", "4", "--search.root", "gumbel", "--search.backup", "max"]
+    main([*run, *small, *search, "--search.no-proofs", *parts])
+    with pytest.raises(ValueError, match="already holds a run"):
+        main([*run, *small])
+    main([*run, "--resume", "--iterations", "2"])
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    chosen = {name: config["search"][name] for name in ("root", "backup", "proofs")}
+    assert chosen == {"root": "gumbel", "backup": "max", "proofs": False}
+    assert (config["games"], config["iterations"]) == (8, 2)
+    assert config["network"]["channels"] == 8 and config["curriculum"]["blanks"] == 8
+    assert read_curves(tmp_path / "run")[ITERATION][1] == [1, 2]
+
+
+def test_options_of_a_name_change_the_search_that_the_network_was_trained_with():
+    policy = load_policy("expert-iteration?simulations=9&root=gumbel&backup=max&proofs=true")
+    wanted = SearchConfig(simulations=9, reward="sparse", root="gumbel", backup="max", proofs=True)
+    assert policy.search_config == wanted
+    with pytest.raises(ValueError, match=r"root='uct' is no .*'gumbel'"):
+        load_policy("expert-iteration?simulations=9&root=uct")
+
+
+@pytest.mark.slow
+def test_a_policy_follows_the_solved_board_that_its_search_has_met(monkeypatch):
+    searched = []
+
+    def counting(boards, *others):
+        searched.append(len(boards))
+        return tree_search(boards, *others)
+
+    monkeypatch.setattr(players, "tree_search", counting)
+    source = BankSource(puzzles.load("4x4", "test"))
+    boards, _ = source.sample(300, 3, np.random.default_rng(0))
+    policy = load_policy("expert-iteration?simulations=100&proofs=true")
+    result = evaluate(policy, boards)
+    assert result.completion_rate == 1 and result.illegal == 0
+    assert searched == [256, 44]
+    check_policy(policy)
+
+
+def test_the_shipped_network_solves_the_test_orbits_and_9x9_boards():
+    name = "expert-iteration"
+    test = puzzles.load("4x4", "test")
+    part = test[np.random.default_rng(0).permutation(len(test))[:2000]]
+    assert evaluate(load_policy(name), part).completion_rate == 1
+    nine = BankSource(puzzles.load("9x9", "test")).sample(100, 50, np.random.default_rng(0))[0]
+    assert evaluate(load_policy(name), nine).completion_rate > 0.9
+    assert evaluate(load_policy("naked-singles"), nine).completion_rate < 0.8
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"games": 0}, "games must be at least 1"),
+        ({"temperature": -1.0}, "temperature must not be negative"),
+        ({"noise_fraction": 1.5}, "noise_fraction must lie in"),
+        ({"noise_alpha": 0.0}, "noise_alpha must be positive"),
+        ({"checkpoint_every": 0}, "checkpoint_every must be at least 1"),
+        (
+            {"loss": CAlphaZeroLossConfig(every_action=True)},
+            "every_action needs a body that reads cells",
+        ),
+    ],
+)
+def test_unusable_configurations_are_refused(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        CAlphaZeroConfig(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong", "message"),
+    [
+        (SearchConfig, {"reward": "dense"}, "reward must be 'terminal' or 'sparse'"),
+        (OptimizerConfig, {"batch_size": 0}, "batch_size must be at least 1"),
+        (CAlphaZeroLossConfig, {"passes": 0.0}, "passes must be positive"),
+        (OptimizerConfig, {"learning_rate": -1.0}, "learning_rate must be positive"),
+    ],
+)
+def test_unusable_parts_of_a_configuration_are_refused(kind, wrong, message):
+    with pytest.raises(ValueError, match=message):
+        kind(**wrong)
+
+
+def test_rounds_depend_on_how_a_network_is_used():
+    assert load_policy("expert-iteration?restarts=0").network.eval().body.rounds == 1024
+    assert load_policy("expert-iteration").network.body.rounds == players.START_ROUNDS
+    assert load_policy("expert-iteration?rounds=700").network.body.rounds == 700
+    assert (
+        load_policy("expert-iteration?simulations=8").network.body.rounds == players.SEARCH_ROUNDS
+    )
+    assert load_policy("expert-iteration?simulations=8&rounds=700").network.body.rounds == 700
+    assert (
+        load_policy("expert-iteration?search=best-first").solver.network.body.rounds
+        == players.START_ROUNDS
+    )
+    whole = load_policy("expert-iteration?search=best-first&restarts=0").solver
+    assert whole.network.body.rounds == 1024

@@ -1,0 +1,293 @@
+"""The batched search against a plain one in Python, and what a search must do in any case."""
+
+import math
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from sudoku_agents.calphazero.search import BatchedSearch, SearchConfig, tree_search
+from sudoku_gym import board, puzzles
+from sudoku_gym.board.actions import legal_placements
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles.sources import BankSource
+
+FOUR = Geometry.standard(4)
+
+
+def roots(count, blanks, seed=0):
+    source = BankSource(puzzles.load("4x4", "train"))
+    boards, solutions = source.sample(count, blanks, np.random.default_rng(seed))
+    return boards, solutions, board.candidates(boards).reshape(count, -1)
+
+
+def uniform(boards, masks):
+    return (masks / masks.sum(1, keepdims=True)).astype(np.float32), np.full(
+        len(boards), 0.5, np.float32
+    )
+
+
+def arbitrary(boards, masks):
+    """A fixed function of the board that looks random."""
+    priors, values = np.zeros(masks.shape, np.float32), np.zeros(len(boards), np.float32)
+    for i, (one, mask) in enumerate(zip(boards, masks, strict=True)):
+        rng = np.random.default_rng(int.from_bytes(one.tobytes(), "little"))
+        weights = rng.random(len(mask)) * mask
+        priors[i], values[i] = weights / weights.sum(), rng.random()
+    return priors, values
+
+
+class PlainSearch:
+    """PUCT for one board, written for reading: nested dictionaries and recursion."""
+
+    def __init__(self, config, evaluate):
+        self.config, self.evaluate = config, evaluate
+
+    def node(self, cells):
+        mask = board.candidates(cells[None]).reshape(1, -1)
+        dead = ((cells.ravel() == 0) & ~mask.reshape(16, 4).any(1)).any()
+        if not mask.any() or (dead and self.config.end_at_dead_end):
+            solved = bool(board.is_solved(cells[None])[0])
+            fraction = float(board.constraint_fraction(cells[None])[0])
+            return {"value": float(solved) if self.config.reward == "sparse" else fraction}
+        priors, values = self.evaluate(cells[None], mask)
+        edges = {
+            int(a): {"prior": priors[0, a], "visits": 0, "total": np.float32(0), "node": None}
+            for a in np.flatnonzero(mask[0])
+        }
+        return {"cells": cells, "edges": edges, "first_value": float(values[0])}
+
+    def simulate(self, node):
+        if "value" in node:
+            return node["value"]
+        visits = sum(edge["visits"] for edge in node["edges"].values())
+
+        def value_of(edge):
+            if self.config.backup == "max":
+                return self.best(edge["node"])
+            return float(edge["total"]) / edge["visits"]
+
+        def score(edge):
+            explore = self.config.c_puct * math.sqrt(max(visits, 1))
+            explore *= float(edge["prior"]) / (1 + edge["visits"])
+            if edge["visits"]:
+                return value_of(edge) + explore
+            return explore + self.config.unvisited_bonus
+
+        action, edge = max(node["edges"].items(), key=lambda item: score(item[1]))
+        if edge["node"] is None:
+            cells = node["cells"].copy()
+            cells.ravel()[action // 4] = action % 4 + 1
+            edge["node"] = self.node(cells)
+            value = edge["node"].get("first_value", edge["node"].get("value"))
+        else:
+            value = self.simulate(edge["node"])
+        edge["visits"] += 1
+        edge["total"] += np.float32(value)
+        return value
+
+    def best(self, node):
+        """The best value that play from a node can reach as far as it was tried."""
+        if "value" in node:
+            return np.float32(node["value"])
+        tried = [edge["node"] for edge in node["edges"].values() if edge["node"] is not None]
+        return max(map(self.best, tried), default=node["first_value"])
+
+    def visit_counts(self, root):
+        while sum(edge["visits"] for edge in root["edges"].values()) < self.config.simulations:
+            self.simulate(root)
+        counts = np.zeros(64, np.int64)
+        for action, edge in root["edges"].items():
+            counts[action] = edge["visits"]
+        return counts
+
+
+@pytest.mark.parametrize("reward", ["terminal", "sparse"])
+@pytest.mark.parametrize("end_at_dead_end", [True, False])
+@pytest.mark.parametrize("bonus", [0.0, 0.5])
+@pytest.mark.parametrize("backup", ["mean", "max"])
+def test_equals_the_plain_search(reward, end_at_dead_end, bonus, backup):
+    config = SearchConfig(
+        simulations=60,
+        c_puct=1.3,
+        unvisited_bonus=bonus,
+        reward=reward,
+        end_at_dead_end=end_at_dead_end,
+        backup=backup,
+        proofs=False,
+    )
+    boards, _, masks = roots(6, (3, 9))
+    found = tree_search(boards, masks, FOUR, arbitrary, config)
+    plain = PlainSearch(config, arbitrary)
+    for i, cells in enumerate(boards):
+        np.testing.assert_array_equal(found.visit_counts[i], plain.visit_counts(plain.node(cells)))
+
+
+@pytest.mark.parametrize("backup", ["mean", "max"])
+def test_a_batched_search_goes_on_from_the_subtree_of_the_move(backup):
+    config = SearchConfig(simulations=40, reward="sparse", backup=backup, proofs=False)
+    boards, _, masks = roots(8, 6)
+    plain = PlainSearch(config, arbitrary)
+    trees, games = [plain.node(cells) for cells in boards], np.arange(8)
+    batched, seen = BatchedSearch(boards, FOUR, config), 0
+    while len(games):
+        found = batched.search(games, boards[games], masks[games], arbitrary)
+        for i, game in enumerate(games):
+            seen += trees[game]["edges"].keys() == set(np.flatnonzero(masks[game]))
+            np.testing.assert_array_equal(found.visit_counts[i], plain.visit_counts(trees[game]))
+        moves = found.best_actions()
+        boards.reshape(8, -1)[games, moves // 4] = moves % 4 + 1
+        masks = board.candidates(boards).reshape(8, -1)
+        for game, move in zip(games, moves, strict=True):
+            trees[game] = trees[game]["edges"][move]["node"]
+        games = np.array([game for game in games if "edges" in trees[game]], np.int64)
+    assert seen > 24
+
+
+def test_without_reuse_each_search_begins_anew():
+    config = SearchConfig(simulations=30, reuse=False)
+    boards, _, masks = roots(8, 7)
+    batched, games = BatchedSearch(boards, FOUR, config), np.arange(8)
+    moves = batched.search(games, boards, masks, arbitrary).best_actions()
+    boards.reshape(8, -1)[games, moves // 4] = moves % 4 + 1
+    masks = board.candidates(boards).reshape(8, -1)
+    found = batched.search(games, boards, masks, arbitrary)
+    fresh = tree_search(boards, masks, FOUR, arbitrary, config)
+    np.testing.assert_array_equal(found.visit_counts, fresh.visit_counts)
+
+
+def test_visits_are_legal_and_counted():
+    boards, _, masks = roots(32, 8)
+    found = tree_search(boards, masks, FOUR, uniform, SearchConfig(simulations=25))
+    assert (found.visit_counts.sum(1) == 25).all()
+    assert not found.visit_counts[~masks].any()
+    np.testing.assert_allclose(found.action_weights.sum(1), 1, rtol=1e-6)
+    assert ((found.values >= 0) & (found.values <= 1)).all()
+
+
+def test_enough_simulations_solve_what_greedy_play_does_not():
+    boards, solutions, masks = roots(64, 5, seed=3)
+    config = SearchConfig(simulations=400, reward="sparse")
+    best = tree_search(boards, masks, FOUR, uniform, config).best_actions()
+    right = solutions.reshape(64, -1)[np.arange(64), best // 4] == best % 4 + 1
+    assert right.all()
+
+
+def test_a_solved_leaf_settles_the_move():
+    boards, _, masks = roots(16, 1)
+    found = tree_search(boards, masks, FOUR, uniform, SearchConfig(simulations=1))
+    assert found.solved.any(1).all()
+    np.testing.assert_array_equal(found.best_actions(), masks.argmax(1))
+
+
+def test_the_bonus_tries_every_action_first():
+    boards, _, masks = roots(8, 6)
+    most = int(masks.sum(1).max())
+    config = SearchConfig(simulations=most, unvisited_bonus=10.0)
+    found = tree_search(boards, masks, FOUR, uniform, config)
+    assert (found.visit_counts[masks] >= 1).all()
+
+
+def test_noise_changes_the_search_and_its_generator_decides_it():
+    boards, _, masks = roots(8, 10)
+    config = SearchConfig(simulations=8, unvisited_bonus=0.0)
+
+    def visits(seed):
+        noise = (0.5, 0.5, np.random.default_rng(seed))
+        return tree_search(boards, masks, FOUR, uniform, config, noise).visit_counts
+
+    np.testing.assert_array_equal(visits(0), visits(0))
+    assert (visits(0) != visits(1)).any()
+
+
+class OneMove:
+    """An evaluator that makes a search of one simulation try a given action in each game."""
+
+    def __init__(self, actions, num_actions):
+        self.actions, self.num_actions, self.leaves = actions, num_actions, None
+
+    def __call__(self, boards, masks):
+        if self.actions is None:
+            self.leaves = boards.copy(), masks.copy()
+            return masks / masks.sum(1, keepdims=True, dtype=np.float32), np.full(len(boards), -2)
+        priors = np.eye(self.num_actions, dtype=np.float32)[self.actions]
+        self.actions = None
+        return priors, np.zeros(len(boards))
+
+
+@pytest.mark.parametrize("actions", ["legal", "blank"])
+@pytest.mark.parametrize("reward", ["terminal", "sparse"])
+@pytest.mark.parametrize("end_at_dead_end", [True, False])
+@pytest.mark.parametrize(("name", "many"), [("Sudoku4x4-v0", 9), ("SudokuX9x9-v0", 45)])
+def test_the_games_are_those_of_the_environment(name, many, end_at_dead_end, reward, actions):
+    rules = {"actions": actions, "reward": reward, "end_at_dead_end": end_at_dead_end}
+    blanks = {1: 2, 2: 1, many: 2}  # so that some games are won and some lost
+    envs = gym.make_vec(name, num_envs=64, blanks=blanks, **rules)
+    config = SearchConfig(simulations=1, proofs=False, **rules)
+    rng = np.random.default_rng(5)
+    boards, info = envs.reset(seed=2)
+    running, ends = np.ones(64, np.bool_), []
+    while running.any():
+        games, masks = np.flatnonzero(running), info["action_mask"].view(np.bool_)
+        allowed = legal_placements(boards[games], envs.geometry, actions)
+        np.testing.assert_array_equal(allowed, masks[games])
+        moves = np.array([rng.choice(np.flatnonzero(mask)) for mask in masks[games]])
+        one_move = OneMove(moves, masks.shape[1])
+        found = tree_search(boards[games], masks[games], envs.geometry, one_move, config)
+        played = masks.argmax(1)  # boards whose game is over go on with other puzzles, unwatched
+        played[games] = moves
+        boards, rewards, terminated, truncated, info = envs.step(played)
+        goes_on = ~(terminated | truncated)[games]
+        np.testing.assert_array_equal(found.values[~goes_on], rewards[games][~goes_on].astype("f4"))
+        assert (found.values[goes_on] == -2).all()
+        np.testing.assert_array_equal(found.solved.any(1), info["is_success"][games])
+        if goes_on.any():
+            np.testing.assert_array_equal(one_move.leaves[0], boards[games][goes_on])
+            np.testing.assert_array_equal(one_move.leaves[1], info["action_mask"][games][goes_on])
+        ends += rewards[games][~goes_on].tolist()
+        running[games] = goes_on
+    assert len(ends) == 64 and len(set(ends)) > 1
+
+
+def test_a_network_that_is_sure_solves_nothing():
+    def sure(boards, masks):
+        return uniform(boards, masks)[0], np.ones(len(boards), np.float32)
+
+    boards, _, masks = roots(8, 9)
+    for proofs in (True, False):
+        found = tree_search(boards, masks, FOUR, sure, SearchConfig(simulations=8, proofs=proofs))
+        assert not found.solved.any() and not found.solutions.any()
+
+
+def test_the_best_value_is_that_of_one_good_reply_among_bad_ones():
+    boards, masks = np.zeros((1, 4, 4), np.int8), np.zeros((1, 64), np.bool_)
+    masks[0, 0] = True  # only the digit 1 in the first cell may be played
+
+    def evaluate(boards, masks):
+        return uniform(boards, masks)[0], np.where(boards[:, 3, 3] == 2, 0.9, 0.1).astype("f4")
+
+    for backup, value in (("mean", 0.25), ("max", 0.9)):
+        config = SearchConfig(simulations=64, unvisited_bonus=1.0, backup=backup)
+        found = tree_search(boards, masks, FOUR, evaluate, config)
+        assert found.best_actions() == [0] and (found.action_weights == masks).all()
+        np.testing.assert_allclose(found.values, value, atol=0.15 * (backup == "mean"))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"simulations": 0}, "simulations must be at least 1"),
+        ({"simulations": 2**16}, "simulations must be below 65536"),
+        ({"considered": 0}, "considered must be at least 1"),
+        ({"c_puct": -1.0}, "c_puct must be at least 0"),
+        ({"c_visit": float("nan")}, "c_visit must be at least 0"),
+        ({"c_scale": float("inf")}, "c_scale must be at least 0 and finite"),
+        ({"root": "uct"}, "root must be 'puct' or 'gumbel', not 'uct'"),
+        ({"backup": "sum"}, "backup must be 'mean' or 'max', not 'sum'"),
+        ({"reward": "dense"}, "reward must be 'terminal' or 'sparse'"),
+        ({"actions": "any"}, "actions must be 'legal' or 'blank'"),
+    ],
+)
+def test_unusable_settings_are_refused(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        SearchConfig(**wrong)

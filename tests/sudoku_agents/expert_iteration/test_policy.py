@@ -1,0 +1,134 @@
+"""The policies of cAlphaZero: what they play, and what they tell about it."""
+
+import numpy as np
+import pytest
+
+from sudoku_agents.calphazero.policy import (
+    DEFAULT_RESTARTS,
+    START_ROUNDS,
+    CAlphaZeroPolicy,
+    evaluator,
+)
+from sudoku_agents.calphazero.search import SearchConfig, tree_search
+from sudoku_gym import board, load_policy, puzzles
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles.sources import BankSource
+from sudoku_learning.networks import (
+    NO_RESTARTS,
+    POLICY_AND_VALUE,
+    MLPConfig,
+    Network,
+    Restarts,
+    evaluate_boards,
+    seeded,
+)
+
+
+def test_a_search_tells_what_it_looked_at_and_a_queued_move_that_there_was_none():
+    state = board.parse(".1.....24......3")
+    policy = load_policy("expert-iteration?simulations=16")
+    policy.reset(state[None].copy(), Geometry.standard(4), np.random.default_rng(0))
+    searched = []
+    while (mask := board.candidates(state[None]).reshape(1, -1)).any():
+        action = int(policy.act(state[None].copy(), mask)[0])
+        found = policy.last_search
+        if found is not None:
+            assert found.visit_counts.shape == (1, 64) and found.visit_counts[0, action] > 0
+            assert not found.visit_counts[~mask].any() and 0 <= found.values[0] <= 1
+        searched.append(found is not None)
+        state.ravel()[action // 4] = action % 4 + 1
+    assert searched[0] and not searched[-1]  # the first searches, one of them meets the solution
+
+
+def test_the_most_visited_action_is_played_also_where_a_solved_board_was_met():
+    four = Geometry.standard(4)
+    network = seeded(0, lambda: Network(MLPConfig((16,)), POLICY_AND_VALUE, four)).eval()
+    boards = BankSource(puzzles.load("4x4", "train")).sample(30, 2, np.random.default_rng(0))[0]
+    masks = np.repeat(boards.reshape(30, -1) == 0, 4, axis=1)
+    config = SearchConfig(simulations=60, c_puct=8.0, proofs=False, actions="blank")
+    policy = CAlphaZeroPolicy(network, config, most_visited=True)
+    policy.reset(boards, four, np.random.default_rng(0))
+    chosen = policy.act(boards, masks)
+    counts = tree_search(boards, masks, four, evaluator(network, four), config).visit_counts
+    assert (counts[np.arange(30), chosen] == counts.max(1)).all()
+    is_solved = policy.last_search.solved
+    assert is_solved.any() and not is_solved[np.arange(30), chosen][is_solved.any(1)].all()
+
+
+UNCONVERGED = (  # of `9x9-hard`; not converged after 1,024 rounds from the first state
+    ".26.9...87..6...5......2.....53.1....9.....2.6.....4....9..6.......8..435..1..7..",
+    "14....6....5.683.........28...6.49....9........6.2..75...873.......5..4..5.2.....",
+)
+
+
+def test_restarts_solve_at_once_what_the_first_start_does_not():
+    boards, nine = board.parse_many(UNCONVERGED), Geometry.standard(9)
+    masks = board.candidates(boards, nine).reshape(len(boards), -1)
+    network = load_policy("expert-iteration?restarts=0").network
+    for count, has_converged in ((0, False), (4, True)):
+        reading = evaluate_boards(
+            network, boards, masks, nine, ["policy"], restarts=Restarts(count)
+        )
+        digits = reading.outputs["policy"].reshape(*boards.shape, 9).argmax(3) + 1
+        completed = np.where(boards > 0, boards, digits).astype(np.int8)
+        assert (reading.converged == has_converged).all()
+        assert (board.is_solved(completed, nine) == has_converged).all()
+        assert (reading.rounds <= (1 + count) * 1024).all()
+
+
+@pytest.mark.parametrize("name", ["expert-iteration", "gflownet", "dqn"])
+def test_networks_that_converge_take_restarts(name):
+    policy = load_policy(f"{name}?restarts=8&rounds=64&noise=0.5")
+    assert (policy.restarts.count, policy.restarts.noise) == (8, 0.5)
+    default = Restarts(DEFAULT_RESTARTS) if name == "expert-iteration" else NO_RESTARTS
+    assert load_policy(name).restarts == default
+    assert load_policy(f"{name}?restarts=0").restarts == NO_RESTARTS
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("expert-iteration?restarts=-1", "restarts must not be negative, but are -1"),
+        ("expert-iteration?restarts=2&noise=-1", "noise must be at least 0 and finite, not -1"),
+        ("expert-iteration?restarts=0&noise=2", "noise=2 is for further starts: give restarts too"),
+        ("expert-iteration?restarts=2&simulations=8", "a tree search goes on"),
+        ("expert-iteration?restarts=some", "restarts='some' is no int"),
+        ("gflownet?restarts=2&sample=true", "restarts=2: placements are drawn"),
+        ("exact-cover-supervised?restarts=-2", "restarts must not be negative"),
+    ],
+)
+def test_restarts_that_make_no_sense_are_explained(name, message):
+    with pytest.raises(ValueError, match=message):
+        load_policy(name)
+
+
+def test_the_first_evaluation_of_the_best_first_search_has_starts():
+    solver = load_policy("expert-iteration?search=best-first").solver
+    assert solver.restarts == Restarts(DEFAULT_RESTARTS) and solver.config.full_evaluations == 1
+    assert solver.network.body.rounds == START_ROUNDS
+    assert solver.model_card.restarts == DEFAULT_RESTARTS
+    given = load_policy("expert-iteration?search=best-first&restarts=2&rounds=64&noise=0.5").solver
+    assert given.restarts == Restarts(2, 0.5) and given.network.body.rounds == 64
+    without = load_policy("expert-iteration?search=best-first&restarts=0").solver
+    assert without.restarts == NO_RESTARTS and without.config.full_evaluations == 4
+    hard = puzzles.load("jigsaw9x9", "validation")[12:15]
+    asked = {
+        each: each.search(hard.puzzles, hard.geometry).evaluations.sum()
+        for each in (solver, without)
+    }
+    assert asked[solver] < asked[without] / 2
+
+
+def test_singles_between_evaluations_are_for_the_best_first_search():
+    solver = load_policy("expert-iteration?search=best-first&propagate=true").solver
+    assert solver.config.propagate
+    assert not load_policy("expert-iteration?search=best-first").solver.config.propagate
+    with pytest.raises(ValueError, match="propagate=true is for the best-first search"):
+        load_policy("expert-iteration?propagate=true")
+
+
+def test_the_most_visited_action_needs_a_tree_search():
+    assert load_policy("expert-iteration?simulations=8&most_visited=true").most_visited
+    assert not load_policy("expert-iteration?simulations=8").most_visited
+    with pytest.raises(ValueError, match="give simulations too"):
+        load_policy("expert-iteration?most_visited=true")
