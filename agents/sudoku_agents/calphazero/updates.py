@@ -19,7 +19,7 @@ from sudoku_learning.training import Optimizer
 
 
 @dataclass(frozen=True)
-class AlphaZeroLosses:
+class CAlphaZeroLosses:
     """Means over an iteration's updates."""
 
     policy: float  # cross entropy of the network's policy against the search's, nats
@@ -37,7 +37,7 @@ def update_network(
     geometry: Geometry,
     config: CAlphaZeroConfig,
     rng: np.random.Generator,
-) -> AlphaZeroLosses:
+) -> CAlphaZeroLosses:
     """Update the network on batches drawn with replacement; the loss counts at every round.
 
     `num_new` is how many positions the latest self-play added; it sets the number of updates. `rng`
@@ -70,7 +70,7 @@ def update_network(
         sums += [policy_loss.item(), value_loss.item(), entropy.item(), accuracy]
     network.eval()
     policy_mean, value_mean, entropy_mean, accuracy = (sums / updates).tolist()
-    return AlphaZeroLosses(policy_mean, value_mean, entropy_mean, accuracy, updates * batch_size)
+    return CAlphaZeroLosses(policy_mean, value_mean, entropy_mean, accuracy, updates * batch_size)
 
 
 def losses(

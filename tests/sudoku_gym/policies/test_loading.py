@@ -199,7 +199,7 @@ def test_a_folder_hides_no_policy_of_its_name(module):
 def proving():
     """A solver that proves how many solutions boards have."""
     pytest.importorskip("torch")
-    return load_solver("calphazero?search=retry&evaluations=300")
+    return load_solver("expert-iteration?search=best-first&evaluations=300")
 
 
 def test_a_solver_that_proves_is_loaded_by_name(proving):
