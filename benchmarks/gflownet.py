@@ -27,10 +27,10 @@ import torch
 import tyro
 from numpy.typing import NDArray
 
+from gflownet_exact import StateGraph, total_variation
 from results import Row, command_of, keep, share_of, some
 from sudoku_agents.gflownet.config import Balance, BalanceConfig, GFlowNetConfig, Kind
 from sudoku_agents.gflownet.estimates import log_pb, log_z_estimates
-from sudoku_agents.gflownet.exact import StateGraph, total_variation
 from sudoku_agents.gflownet.flows import FlowNetwork
 from sudoku_agents.gflownet.learner import GFlowNetLearner
 from sudoku_agents.gflownet.orders import ForwardMasks, Order

@@ -26,9 +26,7 @@ from sudoku_learning.networks import FactorGraphConfig, Network, NetworkPolicy, 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=Path("runs/data/9x9-expert-iteration-v0"))
-    parser.add_argument(
-        "--policy", default="expert-iteration", help="records the data, if none is there"
-    )
+    parser.add_argument("--policy", default="expert-iteration", help="records missing data")
     parser.add_argument("--source", default="9x9", help="bank of the puzzles to record")
     parser.add_argument("--episodes", type=int, default=1_000, help="games to record")
     parser.add_argument("--updates", type=int, default=600, help="batches to learn from")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from sudoku_agents.gflownet.exact import StateGraph, total_variation
+from gflownet_exact import StateGraph, total_variation
 from sudoku_agents.gflownet.flows import FlowNetwork, unique_boards
 from sudoku_agents.gflownet.orders import ForwardMasks, forward_masks
 from sudoku_gym import board, puzzles

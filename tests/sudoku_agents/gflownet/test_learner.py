@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
+from gflownet_exact import StateGraph, total_variation
 from sudoku_agents.gflownet.agent import load
 from sudoku_agents.gflownet.config import BalanceConfig, GFlowNetConfig, RewardConfig
-from sudoku_agents.gflownet.exact import StateGraph, total_variation
 from sudoku_agents.gflownet.learner import (
     BALANCE_LOSS,
     LOG_Z,

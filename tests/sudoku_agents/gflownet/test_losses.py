@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from gflownet_exact import StateGraph
 from sudoku_agents.gflownet import losses
 from sudoku_agents.gflownet.config import BalanceConfig, RewardConfig
 from sudoku_agents.gflownet.estimates import LogZEstimates, balance_loss, log_pb, log_z_estimates
-from sudoku_agents.gflownet.exact import StateGraph
 from sudoku_agents.gflownet.flows import FlowOutput
-from sudoku_agents.gflownet.matching import log_z_by_flow_matching
 from sudoku_agents.gflownet.orders import ORDERS
 from sudoku_agents.gflownet.rewards import log_candidate_product
 from sudoku_agents.gflownet.trajectories import rollout
@@ -96,28 +95,6 @@ def test_every_estimate_of_the_exact_flow_is_log_z(order):
     log_z = graph.log_flows(None, REWARD.min_log_reward)[0][0]
     for values, length in zip(found.values[0], played.lengths, strict=True):
         np.testing.assert_allclose(values[: length + 1], log_z, atol=1e-5)
-
-
-@pytest.mark.parametrize("order", ORDERS)
-def test_flows_some_placements_on_match_that_of_the_puzzle(order):
-    graph = StateGraph(PUZZLE, FOUR, order)
-    log_z = graph.log_flows(None, REWARD.min_log_reward)[0][0]
-    for steps in range(4):
-        found = log_z_by_flow_matching(
-            ExactFlow(graph, REWARD), PUZZLE[None], FOUR, order, REWARD, steps
-        )
-        np.testing.assert_allclose(found, log_z, atol=1e-5)
-    wrong = ExactFlow(graph, REWARD, of_flow=0.3)
-    for steps in (1, 2):
-        found = log_z_by_flow_matching(wrong, PUZZLE[None], FOUR, order, REWARD, steps)
-        assert log_z < found <= log_z + 0.3 * steps + 1e-5
-    other = board.parse("1234 3412 .... ....")
-    both = np.stack([PUZZLE, other])  # to the end it is exact, and asks no network
-    other_log_z = StateGraph(other, FOUR, order).log_flows(None, REWARD.min_log_reward)[0][0]
-    found = log_z_by_flow_matching(None, both, FOUR, order, REWARD, 12)
-    np.testing.assert_allclose(found, [log_z, other_log_z], atol=1e-5)
-    with pytest.raises(ValueError, match="steps must be at least 0, not -1"):
-        log_z_by_flow_matching(wrong, PUZZLE[None], FOUR, order, REWARD, -1)
 
 
 def test_the_backward_policy_is_uniform_over_what_has_been_placed():

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gflownet_exact import StateGraph
 from sudoku_agents.gflownet.agent import load
 from sudoku_agents.gflownet.config import BalanceConfig, GFlowNetConfig
-from sudoku_agents.gflownet.exact import StateGraph
 from sudoku_agents.gflownet.learner import GFlowNetLearner
 from sudoku_agents.gflownet.orders import ORDERS, forward_masks
 from sudoku_curricula.schedules import ConstantConfig

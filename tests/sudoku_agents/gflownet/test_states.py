@@ -5,7 +5,7 @@ from math import factorial, log
 import numpy as np
 import pytest
 
-from sudoku_agents.gflownet.exact import StateGraph, total_variation
+from gflownet_exact import StateGraph, total_variation
 from sudoku_agents.gflownet.flows import FlowNetwork
 from sudoku_agents.gflownet.orders import ORDERS, forward_masks
 from sudoku_agents.gflownet.rewards import log_candidate_product, log_rewards
