@@ -32,7 +32,7 @@ from sudoku_agents.best_first_search import BestFirstResult
 from sudoku_agents.best_first_search.solver import BestFirstSolver
 from sudoku_agents.calphazero.policy import CAlphaZeroPolicy
 from sudoku_agents.expert_iteration import policy as loading
-from sudoku_baselines.classical.floors import MaskedRandom, hidden_singles, naked_singles
+from sudoku_baselines.classical.trivial import MaskedRandom, hidden_singles, naked_singles
 from sudoku_gym import board, evaluate, puzzles
 from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.difficulty import GRADES

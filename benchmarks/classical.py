@@ -36,7 +36,7 @@ from results import Results, Row, command_of, in_ms, pivot, share_of, table
 from sudoku_baselines.classical.backtracking import Backtracking
 from sudoku_baselines.classical.dlx import DancingLinks
 from sudoku_baselines.classical.propagation import Propagation
-from sudoku_baselines.classical.references import Sat, SuiteSolver
+from sudoku_baselines.classical.solvers import Sat, SuiteSolver
 from sudoku_gym import puzzles
 from sudoku_gym.puzzles.named import TITLES
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet

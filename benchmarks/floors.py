@@ -19,7 +19,7 @@ import numpy as np
 import tyro
 
 from results import Results, Row, command_of, share_of, some, table
-from sudoku_baselines.classical.floors import MaskedRandom, hidden_singles, naked_singles
+from sudoku_baselines.classical.trivial import MaskedRandom, hidden_singles, naked_singles
 from sudoku_gym import evaluate, puzzles
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from results import Results, Row
-from sudoku_baselines.neural.cnn import ConvolutionsTraining
+from sudoku_baselines.neural.cnn import CNNTraining
 from sudoku_baselines.neural.config import LabelledConfig
 from sudoku_baselines.neural.exact_cover import ExactCoverLearner, ExactCoverTraining
 from sudoku_baselines.neural.guissart.learner import GuissartLearner, GuissartTraining
@@ -33,7 +33,7 @@ from sudoku_baselines.neural.recurrent_transformer import (
     RecurrentTransformerConfig,
     RecurrentTransformerTraining,
 )
-from sudoku_baselines.neural.rrn import RelationalTraining
+from sudoku_baselines.neural.rrn import RRNTraining
 from sudoku_baselines.neural.tiny_recursion import TinyRecursionConfig, TinyRecursionTraining
 from sudoku_gym import board, evaluate, puzzles
 from sudoku_gym.policies import PredictorPolicy
@@ -282,13 +282,13 @@ def nine(name: str, run: Path, seed: int, parts: PuzzlesConfig) -> LabelledConfi
         return ExactCoverTraining(**common, evaluate_every=20)
     common |= {"evaluate_every": 20, "env": "Sudoku9x9-v0"}
     if name == "rrn":
-        return RelationalTraining(**common)
+        return RRNTraining(**common)
     if name == "tiny-recursion":
         # As it was measured: before there were one network, halting and averaged weights.
         model = TinyRecursionConfig(networks=2)
         return TinyRecursionTraining(**common, model=model, halting_weight=0.0, average=0.0)
     if name == "cnn":
-        return ConvolutionsTraining(**common)
+        return CNNTraining(**common)
     if name != "recurrent-transformer":
         raise ValueError(f"no network is called {name!r} here")
     return RecurrentTransformerTraining(

@@ -34,7 +34,7 @@ from sudoku_agents.q_learning.deep.config import (
 from sudoku_agents.q_learning.deep.learner import DQNLearner
 from sudoku_agents.q_learning.tabular.config import QLearningConfig
 from sudoku_agents.q_learning.tabular.learner import QLearningLearner
-from sudoku_baselines.classical.floors import MaskedRandom, hidden_singles, naked_singles
+from sudoku_baselines.classical.trivial import MaskedRandom, hidden_singles, naked_singles
 from sudoku_curricula.schedules import ConstantConfig, LinearConfig
 from sudoku_gym import evaluate, puzzles
 from sudoku_gym.evaluation import Evaluation

@@ -37,7 +37,7 @@ from sudoku_agents.calphazero.config import CAlphaZeroConfig, CAlphaZeroLossConf
 from sudoku_agents.calphazero.learner import CAlphaZeroLearner
 from sudoku_agents.calphazero.policy import CAlphaZeroPolicy, load
 from sudoku_agents.calphazero.search import SearchConfig
-from sudoku_baselines.classical.floors import MaskedRandom, hidden_singles, naked_singles
+from sudoku_baselines.classical.trivial import MaskedRandom, hidden_singles, naked_singles
 from sudoku_curricula import curves
 from sudoku_curricula.schedules import ConstantConfig, PaperAlgorithm1Config, ScheduleConfig
 from sudoku_gym import evaluate, puzzles

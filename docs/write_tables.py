@@ -18,11 +18,10 @@ from sudoku_gym.storage.atomic import write_text  # noqa: E402
 def filled() -> dict[Path, str]:
     """Return the three pages with their tables as the files of results have them now."""
     board = read_leaderboard(DOCS / "results" / "leaderboard.json")
-    records = records_page.read(DOCS / "results")
     fillings = {
         DOCS / "leaderboard.md": lambda text: leaderboard_page.fill_in(text, board, keep=True),
-        DOCS / records_page.PAGE: lambda text: records_page.fill_in(text, *records, keep=True),
-        DOCS / agents_page.PAGE: lambda text: agents_page.fill_in(text, keep=True),
+        DOCS / records_page.PAGE: lambda text: records_page.fill_in(text, DOCS / "results"),
+        DOCS / agents_page.PAGE: agents_page.fill_in,
     }
     return {path: fill_in(path.read_text("utf-8")) for path, fill_in in fillings.items()}
 

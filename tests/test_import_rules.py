@@ -54,7 +54,7 @@ RULES = {
         NUMERIC | {"sudoku_gym", "sudoku_baselines"},
         {
             "neural/": LEARNING | {"sudoku_curricula"},
-            "classical/references": {"pysat"},
+            "classical/solvers": {"pysat"},
         },
     ),
 }

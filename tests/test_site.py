@@ -13,14 +13,12 @@ from sudoku_gym.registration import ENVIRONMENTS
 
 pytest.importorskip("mkdocs", reason="the extra docs is not installed")
 
-import agents_page
 import environments
 import notebooks
 import project_pages
 
 ROOT = Path(__file__).parent.parent
 CHANGES = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
 
 
 def test_links_of_the_changelog_lead_to_pages():
@@ -53,16 +51,6 @@ def test_the_citation_is_that_of_the_file():
     )
 
 
-def test_the_year_is_that_of_the_release():
-    assert re.fullmatch(r"20\d\d", project_pages.year_of(CHANGES))
-    with pytest.raises(ValueError, match="no release"):
-        project_pages.year_of("## [Unreleased]\n")
-
-
-def test_there_is_no_commit_outside_a_repository(tmp_path):
-    assert project_pages.commit(tmp_path) == ""
-
-
 def test_an_environment_is_as_old_as_the_release_that_names_it():
     parts = ("## [Unreleased]", "- `B-v0`", "## [0.2.0] - 2027-01-01", "- `A-v0`", "## [0.1.0]")
     changes = "\n".join(parts)
@@ -70,27 +58,6 @@ def test_an_environment_is_as_old_as_the_release_that_names_it():
     assert found == {"A-v0": "0.2.0", "B-v0": "Unreleased", "C-v0": "0.1.0"}
     assert environments.since("Sudoku4x4-v0", CHANGES) == "0.1.0"
     assert set(environments.ABOUT) == set(ENVIRONMENTS)
-
-
-def test_lists_of_an_environment_are_lists():
-    text = environments.description("## Arguments", "## Version History")
-    assert "\n```\n\n- `source`: " in text and text.count("\n\n- ") == 1
-
-
-def test_every_trainer_has_a_word_on_the_page_of_agents():
-    assert set(agents_page.AGENTS) == set(plugins.available(plugins.TRAINERS))
-    policies = plugins.available(plugins.POLICIES)
-    assert {agent.policy for agent in agents_page.AGENTS.values()} <= set(policies)
-
-
-def test_what_a_checkpoint_says_stands_on_the_page_of_agents():
-    agent = agents_page.AGENTS["q-learning"]
-    facts = agents_page.facts_of(agent)
-    assert facts["Policy"] == "`q-table`" and facts["Solutions shown"] == "none"
-    assert "start 2, stop 6, updates 30; on `Sudoku4x4-v0`" in facts["Curriculum"]
-    assert "sudoku-gym train q-learning" in agents_page.training_of("q-learning", agent)
-    agent = agents_page.AGENTS["calphazero"]
-    assert "No network of this trainer" in agents_page.training_of("calphazero", agent)
 
 
 def statements(source):

@@ -1,35 +1,28 @@
-"""The sections of the page of all agents, in the place that `docs/all-agents.md` marks.
+"""The tables of the page of all agents, which `make tables` writes into `docs/all-agents.md`.
 
-Boards, weights, curriculum, training and command are read off the checkpoints that come with the
-package; how each learns, acts and is masked stands in `AGENTS`. A trainer without a word there ends
-the build.
+Weights, curriculum and the number of solutions shown are read off the checkpoints that come with
+the package; the rest stands in `AGENTS`.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 import marked
-from sudoku_gym import load_policy, plugins, puzzles
+import sudoku_agents
+import sudoku_baselines
+from sudoku_gym import load_policy, plugins
 from sudoku_gym.evaluation.tables import markdown_table
-from sudoku_gym.policies import Policy, model_card_of
-from sudoku_gym.policies.identity import weights_paths
-from sudoku_gym.registration import ENVIRONMENTS
-
-if TYPE_CHECKING:
-    from mkdocs.structure.pages import Page
-    from numpy.typing import NDArray
-
-    from sudoku_gym.geometry import Geometry
+from sudoku_gym.policies import model_card_of
 
 PAGE = "all-agents.md"
-_TIME = re.compile(r"((?:about )?\w+ (?:processor )?(?:seconds|minutes|hours?)) of one core")
+_AGENTS, _BASELINES = (
+    Path(package.__file__ or "").parent for package in (sudoku_agents, sudoku_baselines)
+)
+_NINE = "9x9, Sudoku-X 9x9, Windows 9x9, Jigsaw 9x9, Latin square 9x9"
 _LOGITS = (
     "placements; all whose logit is above `threshold` are played, the best first, then the network "
     "is evaluated again"
@@ -51,10 +44,11 @@ class Agent:
     acts: str
     mask: str
     results: str  # page, and anchor
-    boards: str = ""  # on which it plays, where trying them out would not tell
+    boards: str  # on which it plays
+    training: str  # how long it takes
+    checkpoint: Path | None = None  # that comes with the package
     shipped_by: str = ""  # the trainer of the policy's network, where it is another one
     command: str = ""  # where no network comes with the package, as the next one
-    training: str = ""  # how long it takes
 
 
 AGENTS = {
@@ -64,7 +58,9 @@ AGENTS = {
         _LOGITS,
         _GRAPH,
         "results/expert-iteration.md",
+        boards="all",
         training="the second of three parts 55 minutes, the third 43 on a slow machine",
+        checkpoint=_AGENTS / "expert_iteration/pretrained",
     ),
     "calphazero": Agent(
         "calphazero",
@@ -72,9 +68,9 @@ AGENTS = {
         "placements: the highest logit, or with `?simulations=64` the choice of a tree search",
         "the search expands legal placements only; priors and targets are over them",
         "results/calphazero-paper.md",
-        boards="all",
         shipped_by="expert-iteration",
         command="make reproduce-calphazero  # about a quarter of an hour on one core",
+        boards="all",
         training="about a quarter of an hour",
     ),
     "dqn": Agent(
@@ -84,6 +80,9 @@ AGENTS = {
         "played, the best first, then the network is evaluated again",
         "the maximum is over legal placements, in play and in targets; exploration draws from them",
         "results/q-learning.md",
+        boards="all",
+        training="560 processor seconds",
+        checkpoint=_AGENTS / "q_learning/deep/pretrained",
     ),
     "q-learning": Agent(
         "q-table",
@@ -93,6 +92,7 @@ AGENTS = {
         "results/q-learning.md#the-table",
         boards="eight puzzles of 4x4",
         training="about ten seconds",
+        checkpoint=_AGENTS / "q_learning/tabular/pretrained",
     ),
     "gflownet": Agent(
         "gflownet",
@@ -100,6 +100,9 @@ AGENTS = {
         "placements: the likeliest first, or with `?sample=true` drawn from the forward policy",
         _GRAPH,
         "results/gflownet.md",
+        boards="all",
+        training="about eight minutes",
+        checkpoint=_AGENTS / "gflownet/pretrained",
     ),
     "exact-cover": Agent(
         "exact-cover-supervised",
@@ -107,6 +110,9 @@ AGENTS = {
         f"{_LOGITS}; `?mode=one-shot` reads all blanks off one evaluation",
         f"{_GRAPH}; `one-shot` asks for no mask",
         "results/neural.md#the-factor-graph-body-a-thousand-puzzles",
+        boards="all",
+        training="an hour",
+        checkpoint=_BASELINES / "neural/pretrained/exact-cover",
     ),
     "multiverse": Agent(
         "multiverse-m12",
@@ -114,6 +120,9 @@ AGENTS = {
         _CELLS,
         _UNMASKED,
         "results/neural.md#multiverse-at-4x4",
+        boards="4x4",
+        training="eight minutes",
+        checkpoint=_BASELINES / "neural/pretrained/multiverse-m12",
     ),
     "recurrent-transformer": Agent(
         "recurrent-transformer",
@@ -121,12 +130,49 @@ AGENTS = {
         _CELLS,
         _UNMASKED,
         "results/neural.md#the-recurrent-transformer-at-4x4",
+        boards="4x4",
+        training="307 processor seconds",
+        checkpoint=_BASELINES / "neural/pretrained/recurrent-transformer",
     ),
-    "mlp": Agent("mlp", "solutions", _CELLS, _UNMASKED, "results/neural.md"),
-    "cnn": Agent("cnn", "solutions", _CELLS, _UNMASKED, "results/neural.md"),
-    "rrn": Agent("rrn", "solutions", _CELLS, _UNMASKED, "results/neural.md"),
+    "mlp": Agent(
+        "mlp",
+        "solutions",
+        _CELLS,
+        _UNMASKED,
+        "results/neural.md",
+        boards="4x4",
+        training="139 processor seconds",
+        checkpoint=_BASELINES / "neural/pretrained/mlp",
+    ),
+    "cnn": Agent(
+        "cnn",
+        "solutions",
+        _CELLS,
+        _UNMASKED,
+        "results/neural.md",
+        boards="4x4",
+        training="100 processor seconds",
+        checkpoint=_BASELINES / "neural/pretrained/cnn",
+    ),
+    "rrn": Agent(
+        "rrn",
+        "solutions",
+        _CELLS,
+        _UNMASKED,
+        "results/neural.md",
+        boards="4x4",
+        training="67 processor seconds",
+        checkpoint=_BASELINES / "neural/pretrained/rrn",
+    ),
     "tiny-recursion": Agent(
-        "tiny-recursion", "solutions", _CELLS, _UNMASKED, "results/neural.md#equal-time-at-9x9"
+        "tiny-recursion",
+        "solutions",
+        _CELLS,
+        _UNMASKED,
+        "results/neural.md#equal-time-at-9x9",
+        boards=_NINE,
+        training="about 100 processor minutes",
+        checkpoint=_BASELINES / "neural/pretrained/tiny-recursion",
     ),
     "guissart": Agent(
         "guissart",
@@ -134,34 +180,36 @@ AGENTS = {
         "a solver: fills what is certain, then trial and error, then backtracking",
         "placements that a digit in the same unit excludes are marked impossible",
         "results/neural.md#guissart-at-9x9",
+        boards="9x9",
+        training="eight minutes",
+        checkpoint=_BASELINES / "neural/guissart/pretrained",
     ),
 }
 """The agents by the name of their trainer."""
 
 
-def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Put the table and the sections in their place."""
-    return fill_in(markdown) if page.file.src_uri == PAGE else markdown
+def fill_in(markdown: str) -> str:
+    """Put the parts that are marked with `agents` in their places, see `marked.fill_in`.
 
-
-def fill_in(markdown: str, *, keep: bool = False) -> str:
-    """Put the parts that are marked with `agents` in their places, see `marked.fill_in`."""
-    trainers = plugins.available(plugins.TRAINERS)
-    if unknown := set(trainers) ^ set(AGENTS):
-        raise ValueError(f"docs/hooks/agents_page.py and the trainers differ in {sorted(unknown)}")
-    facts = {trainer: facts_of(agent) for trainer, agent in AGENTS.items()}
+    Raises:
+        KeyError: of a trainer that is not in `AGENTS`.
+    """
+    facts = {
+        name: facts_of(AGENTS[name]) for name in (*AGENTS, *plugins.available(plugins.TRAINERS))
+    }
     heads = ["Policy", "Solutions shown", "Boards", "Weights", "Training"]
     rows = [
         [f"`{trainer}`", *(each[head] or "-" for head in heads)] for trainer, each in facts.items()
     ]
-    overview = markdown_table(["Trainer", *heads], rows, names=4)
-    written = []
-    for trainer, agent in AGENTS.items():
-        table = "\n".join(f"| {name} | {text} |" for name, text in facts[trainer].items() if text)
-        heading = f"## {trainer}"
-        written.append(f"{heading}\n\n| | |\n|---|---|\n{table}\n\n{training_of(trainer, agent)}")
-    parts = {"table": overview, "site_sections": "\n\n".join(written)}
-    return marked.fill_in(markdown, "agents", parts, keep=keep)
+    sections = []
+    for trainer, each in facts.items():
+        table = "\n".join(f"| {name} | {text} |" for name, text in each.items() if text)
+        told = training_of(trainer, AGENTS[trainer])
+        sections.append(f"## {trainer}\n\n| | |\n|---|---|\n{table}\n\n{told}")
+    table = markdown_table(["Trainer", *heads], rows, names=4)
+    return marked.fill_in(
+        markdown, "agents", {"table": table, "sections": "\n\n".join(sections).rstrip()}
+    )
 
 
 def facts_of(agent: Agent) -> dict[str, str]:
@@ -178,53 +226,13 @@ def facts_of(agent: Agent) -> dict[str, str]:
         "Training": agent.training,
         "Results": f"[{Path(agent.results).stem}]({agent.results})",
     }
-    folder = checkpoint_of(agent)
-    if folder is None:
-        return facts
-    policy = load_policy(agent.policy)
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    facts["Boards"] = agent.boards or boards_of(policy)
-    facts["Curriculum"] = curriculum_of(config, facts["Solutions shown"] == "yes")
-    said = _TIME.search(" ".join(readme_of(folder).split()))
-    if said and not agent.training:
-        facts["Training"] = said[1]
-    if card := model_card_of(policy):
-        facts["Weights"] = f"{card.weights:,}"
-        facts["Solutions shown"] = f"{card.solutions:,}" if card.solutions else "none"
+    if agent.checkpoint is not None:
+        config = json.loads((agent.checkpoint / "config.json").read_text(encoding="utf-8"))
+        facts["Curriculum"] = curriculum_of(config, facts["Solutions shown"] == "yes")
+        if card := model_card_of(load_policy(agent.policy)):
+            facts["Weights"] = f"{card.weights:,}"
+            facts["Solutions shown"] = f"{card.solutions:,}" if card.solutions else "none"
     return facts
-
-
-def checkpoint_of(agent: Agent) -> Path | None:
-    """Return the folder of the network that comes with the package, or None."""
-    folders = [] if agent.shipped_by else weights_paths(agent.policy)
-    return next((folder for folder in folders if any(folder.glob("*.safetensors"))), None)
-
-
-def readme_of(folder: Path) -> str:
-    """Return the words that stand beside a checkpoint."""
-    return (folder / "README.md").read_text(encoding="utf-8")
-
-
-def boards_of(policy: Policy) -> str:
-    """Name the boards that a policy plays: those on which it can fill the last cell."""
-    banks = [bank for name, bank in ENVIRONMENTS.items() if "Hard" not in name]
-    wholes = [puzzles.load(bank) for bank in banks]
-    found = [each.geometry for each in wholes if can_play(policy, each.solutions, each.geometry)]
-    names = ", ".join(geometry.name.partition(" (")[0] for geometry in found)
-    return "all" if len(found) == len(banks) else names
-
-
-def can_play(policy: Policy, solutions: NDArray[np.int8], geometry: Geometry) -> bool:
-    """Say whether a policy plays such boards, int8 `[B, N, N]`: networks refuse others."""
-    board, mask = solutions[:1].copy(), np.zeros((1, geometry.num_placements), bool)
-    mask[0, board[0, 0, 0] - 1] = True
-    board[0, 0, 0] = 0
-    try:
-        policy.reset(board, geometry, np.random.default_rng(0))
-        policy.act(board, mask)
-    except ValueError:
-        return False
-    return True
 
 
 def curriculum_of(config: dict[str, Any], is_shown_solutions: bool) -> str:
@@ -241,9 +249,8 @@ def curriculum_of(config: dict[str, Any], is_shown_solutions: bool) -> str:
 
 def training_of(trainer: str, agent: Agent) -> str:
     """Say how the network in the package was trained, in the words that stand beside it."""
-    folder = checkpoint_of(agent)
-    if folder is not None:
-        return readme_of(folder)
+    if agent.checkpoint is not None:
+        return (agent.checkpoint / "README.md").read_text(encoding="utf-8")
     command = agent.command or f"sudoku-gym train {trainer} --run runs/{trainer}"
     shipped = f"No network of this trainer comes with the package: `{agent.policy}` plays "
     shipped += f"one of `{agent.shipped_by}`." if agent.shipped_by else "the run that it is given."

@@ -2,7 +2,7 @@
 
 Spaces and limits are read off the environments, the text is the docstring of `SudokuEnv`, the
 floors are the rows of `docs/results/floors.md`, and the film is a game that the network of the
-package plays now. An id without a word in `ABOUT`, or without floors, ends the build.
+package plays now.
 """
 
 from __future__ import annotations
@@ -10,21 +10,18 @@ from __future__ import annotations
 import inspect
 import io
 import re
-from functools import cache
 from math import ceil
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from PIL import Image
 
 from sudoku_gym import SudokuEnv, load_policy, puzzles
-from sudoku_gym.envs.films import save_film
-from sudoku_gym.evaluation.episode import Episode
 from sudoku_gym.registration import ENVIRONMENTS
 
 ABOUT = {
@@ -58,16 +55,23 @@ _FRAMES, _WIDTH = 40, {16: 544, 25: 750}  # frames of a film at most; pixels of 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages, their pictures and their films to the files of the site."""
     floors = (Path(config.docs_dir) / FLOORS).read_text(encoding="utf-8")
-    root = Path(config.config_file_path).parent
-    changes = (root / "CHANGELOG.md").read_text(encoding="utf-8")
+    changes = (Path(config.config_file_path).parent / "CHANGELOG.md").read_text(encoding="utf-8")
     for name in ENVIRONMENTS:
-        path = page_of(name)
-        movie, told = film(name)
+        path, (movie, told) = page_of(name), film(name)
         text = page(name, told, floors, since(name, changes))
-        contents = {path: text, path.with_suffix(".png"): portrait(name)}
-        for each, content in {**contents, path.with_suffix(".gif"): movie}.items():
-            files.append(File.generated(config, each.as_posix(), content=content))
+        for suffix, content in {".md": text, ".png": portrait(name), ".gif": movie}.items():
+            where = path.with_suffix(suffix).as_posix()
+            files.append(File.generated(config, where, content=content))
     return files
+
+
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Link the ids in the table of the overview; where the pages are not built it has no links."""
+    if page.file.src_uri == "environments.md":
+        for name in ENVIRONMENTS:
+            link = f"[`{name}`]({page_of(name).as_posix()})"
+            markdown = markdown.replace(f"| `{name}` |", f"| {link} |")
+    return markdown
 
 
 def page_of(name: str) -> Path:
@@ -91,24 +95,27 @@ def portrait(name: str) -> bytes:
     return file.getvalue()
 
 
-@cache
 def film(name: str) -> tuple[bytes, str]:
     """Return a GIF of a game on the first test puzzle that seed 0 draws, and how it ended."""
-    blanks = FILMED_BLANKS.get(name)
-    env = make(name, split="test", augment=False, blanks=blanks)
-    game = Episode(env, load_policy(PLAYER), 0, {}, heat=False)
-    moments = list(game.play())
-    moves = ceil(len(moments) / _FRAMES)
-    shown = [*moments[:-1:moves], moments[-1]]
-    width = _WIDTH.get(env.geometry.size, 360)
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "game.gif"
-        save_film((moment.render(width) for moment in shown), path)
-        movie = path.read_bytes()
+    blanks, policy = FILMED_BLANKS.get(name), load_policy(PLAYER)
+    env = make(name, split="test", augment=False, blanks=blanks, render_mode="rgb_array")
+    board, info = env.reset(seed=0)
+    policy.reset(board[None], env.geometry, np.random.default_rng(0))
+    size = 2 * (_WIDTH.get(env.geometry.size, 360),)
+    frames, is_over = [Image.fromarray(env.render()).resize(size)], False
+    while not is_over:
+        action = policy.act(board[None], info["action_mask"][None].astype(bool))[0]
+        board, _, terminated, truncated, info = env.step(action)
+        is_over = terminated or truncated
+        frames.append(Image.fromarray(env.render()).resize(size))
+    moves = ceil(len(frames) / _FRAMES)
+    first, *others = [*frames[:-1:moves], frames[-1]]
+    file = io.BytesIO()
+    first.save(file, "GIF", save_all=True, append_images=others, duration=250, loop=0)
     told = f"`{PLAYER}`, greedy, seed 0, on a puzzle of the test split"
     told += f" with {blanks} blanks" if blanks else ", as stored"
-    told += f": {game.result}"
-    return movie, told + (f"; every frame is {moves} moves." if moves > 1 else ".")
+    told += ": solved" if (board > 0).all() else ": not solved"
+    return file.getvalue(), told + (f"; every frame is {moves} moves." if moves > 1 else ".")
 
 
 def since(name: str, changes: str) -> str:
@@ -158,7 +165,7 @@ The code of both is [`SudokuEnv`][sudoku_gym.envs.SudokuEnv] and
 
 ![The network of the package fills a board]({page_of(name).stem}.gif){{ .board loading=lazy }}
 
-*{told}* `sudoku-gym watch {filmed(name)} --policy {PLAYER}` shows another one,
+*{told}* `sudoku-gym watch {bank} --policy {PLAYER}` shows another one,
 [the leaderboard](../leaderboard.md) has the shares.
 
 ## Floors
@@ -180,12 +187,6 @@ with cells revealed. [Floors](../results/floors.md) has the command.
 A version moves only when the behaviour of its environment does, never for speed.
 [The changelog](../changelog.md) has everything else.
 """
-
-
-def filmed(name: str) -> str:
-    """Return the arguments of `sudoku-gym watch` for games like that of the film."""
-    blanks = FILMED_BLANKS.get(name)
-    return ENVIRONMENTS[name] + (f" --blanks {blanks}" if blanks else "")
 
 
 def rows_of(name: str, floors: str) -> str:
@@ -210,12 +211,3 @@ def description(start: str, end: str) -> str:
     part = text[text.index(start) : text.index(end)]
     # Without an empty line before it a list is none in Markdown.
     return re.sub(r"^(?!- |  )(.+)\n- ", r"\1\n\n- ", part, flags=re.MULTILINE)
-
-
-def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Link the ids in the table of the overview; where the pages are not built it has no links."""
-    if page.file.src_uri == "environments.md":
-        for name in ENVIRONMENTS:
-            link = f"[`{name}`]({page_of(name).as_posix()})"
-            markdown = markdown.replace(f"| `{name}` |", f"| {link} |")
-    return markdown

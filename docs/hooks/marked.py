@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping
 
 
-def fill_in(markdown: str, kind: str, parts: Mapping[str, str], *, keep: bool = False) -> str:
+def fill_in(markdown: str, kind: str, parts: Mapping[str, str], *, keep: bool = True) -> str:
     """Replace each marked part of a kind by the one of its name.
 
     Args:

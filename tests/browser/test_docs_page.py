@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sudoku_gym import board, load_policy, solver
-from sudoku_gym.geometry import Geometry, sudoku_x
+from sudoku_gym import board, solver
+from sudoku_gym.geometry import sudoku_x
 from sudoku_gym.puzzles.named import BOARDS
 
 By = pytest.importorskip("selenium.webdriver.common.by", reason="selenium is not installed").By
@@ -25,7 +25,6 @@ AROUND = """<!doctype html>
 <style>html {{ overflow-y: scroll }} body {{ margin: 1rem }}</style>
 <body class="md-typeset">{}</body>
 """
-DEAD = "123....4........"  # no digit is left for the fourth cell
 
 
 class Page:
@@ -121,100 +120,7 @@ def test_it_solves_what_it_shows(page):
     assert (page.board == puzzle).all() and page.can_press("play")
 
 
-def test_a_step_is_python_s_move_and_can_be_taken_back(page):
-    puzzle = page.board
-    policy = load_policy("expert-iteration")
-    policy.reset(puzzle[None].copy(), Geometry.standard(9), np.random.default_rng(0))
-    masks = board.candidates(puzzle[None]).reshape(1, -1)
-    cell, digit = divmod(int(policy.act(puzzle[None].copy(), masks)[0]), 9)
-    page.press("step")
-    page.wait_for(f"{digit + 1} at {board.cell_name(cell, 9)}, after 176 rounds of thought")
-    expected = puzzle.copy()
-    expected.ravel()[cell] = digit + 1
-    assert (page.board == expected).all()
-    page.press("back")
-    assert (page.board == puzzle).all() and not page.can_press("back")
-
-
-def test_it_shows_what_it_thinks_round_by_round_and_pauses(page):
-    assert set(page.chances()) == {0}  # it has not thought yet
-    page.choose("pace", "slow: ten rounds a second")
-    page.press("play")
-    page.wait_for("Thinking: round ")
-    page.press("play")
-    paused = page.status
-    chances = page.chances()
-    assert len(chances) == board.candidates(page.board[None]).sum() and len(set(chances)) > 5
-    page.wait_for(paused)  # and nothing more happens
-    assert page.find("[data-do=play]").text == "Play" and page.chances() == chances
-
-
-def test_a_reader_edits_the_board(page):
-    puzzle = page.board
-    page.type(1, "8")  # beside an 8
-    assert page.status == "8 stands twice in row 1. Change one of them to go on."
-    assert not page.can_press("play")
-    wrong = page.browser.find_elements(By.CSS_SELECTOR, ".play-cell.is-wrong")
-    assert len(wrong) == 2
-    page.type(1, "\ue003")  # Backspace
-    assert (page.board == puzzle).all() and page.can_press("play")
-    page.type(1, "\ue014")  # the arrow to the right
-    page.find(".play-pad [aria-label='put 4']").click()
-    assert page.board[0, 2] == 4
-    assert page.find("#play-line").get_attribute("value") == board.to_line(page.board)
-
-
-def test_an_edit_in_mid_game_is_thought_about_anew(page):
-    page.choose("examples", "4x4: 4 givens, naked singles")
-    page.choose("pace", "fast: as quick as it can")
-    page.press("step")
-    page.wait_for("after 16 rounds")
-    page.press("step")
-    page.wait_for("as planned")
-    blank = int(np.flatnonzero(page.board.ravel() == 0)[0])
-    allowed = board.candidates(page.board[None]).reshape(16, 4)[blank]
-    page.type(blank, str(int(np.flatnonzero(allowed)[0]) + 1))
-    page.press("step")
-    page.wait_for("of thought")
-
-
-def test_a_dead_end_is_named(page):
-    page.load(DEAD)
-    words = "No digit is left for row 1, column 4: a dead end. These givens have no solution."
-    assert page.status == words and not page.can_press("play")
-
-
-def test_it_plays_every_example_size(page):
-    page.choose("pace", "fast: as quick as it can")
-    for name in ("6x6: 10 givens, naked singles", "16x16: 121 givens, hidden singles"):
-        page.choose("examples", name)
-        page.press("play")
-        page.wait_for("Solved")
-        assert board.is_solved(page.board[None])[0]
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", "That is 0 cells."),
-        ("12", "That is 2 cells."),
-        ("x" * 16, "“x” at row 1, column 1 is no digit of a 4x4 board: use 1 to 4"),
-        ("5" * 16, "“5” at row 1, column 1 is no digit of a 4x4 board"),
-        ("\u0661" * 16, "is no digit"),
-        ("\0" * 16, "is no digit"),
-        ("<b>1</b>........", "“<” at row 1, column 1 is no digit"),
-        ("." * 4000, "That is 4000 cells."),
-        ("." * 25, "That is 25 cells."),
-        ("." * 625, "That is 625 cells."),
-    ],
-)
-def test_what_is_no_board_is_refused_in_words(page, text, words):
-    before = page.board
-    page.load(text)
-    assert words in page.error
-    assert (page.board == before).all()
-
-
+@pytest.mark.nightly
 def test_a_reader_plays_with_hints_checks_and_undo(page):
     puzzle = page.board
     page.turn_to("play")
@@ -239,33 +145,7 @@ def test_a_reader_plays_with_hints_checks_and_undo(page):
     assert np.count_nonzero(page.board) == np.count_nonzero(puzzle) + 1 and page.chances()
 
 
-def test_a_reader_races_the_network(page):
-    page.choose("examples", "4x4: 4 givens, naked singles")
-    page.turn_to("race")
-    page.choose("interval", "as fast as it can")
-    page.press("race")
-    page.wait_for("The network was first, after 0:0")
-    solution = solver.solve(page.board[None])[0]
-    for cell in np.flatnonzero(page.board.ravel() == 0).tolist():
-        page.type(cell, str(solution.ravel()[cell]))
-    page.wait_for("; the network was first, after 0:0")
-    page.choose("interval", "a digit in 20 s")
-    page.press("race")
-    for cell in np.flatnonzero(page.board.ravel() == 0).tolist():
-        page.type(cell, str(solution.ravel()[cell]))
-    page.wait_for("you have won. The network had")
-
-
-def test_a_thought_that_does_not_converge_is_announced_and_stopped(page):
-    page.load("........8..3...4...9..2..6.....79.......612...6.5.2.7...8...5...1.....2.4.5.....3")
-    page.choose("pace", "fast: as quick as it can")
-    page.press("play")
-    page.wait_for("It has not converged, as most boards would have by now. After the last round it")
-    page.press("stop")
-    page.wait_for(" starts that were stopped, a guess: ")
-    assert page.find("[data-do=play]").text == "Play"
-
-
+@pytest.mark.nightly
 def test_it_plays_a_variant(page):
     page.choose("examples", "Sudoku-X 9x9: 21 givens, hidden singles")
     page.choose("pace", "fast: as quick as it can")
@@ -282,14 +162,3 @@ def candidates_of(puzzle, cell):
     size = len(puzzle)
     legal = board.candidates(puzzle[None]).reshape(size * size, size)[cell]
     return (np.flatnonzero(legal) + 1).tolist()
-
-
-def test_it_fits_a_telephone(page):
-    phone = {"width": 360, "height": 800, "deviceScaleFactor": 2, "mobile": True}
-    page.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
-    try:
-        for name in ("9x9: easy, 36 givens, naked singles", "16x16: 121 givens, hidden singles"):
-            page.choose("examples", name)
-            assert page.browser.execute_script("return document.body.scrollWidth") <= 360
-    finally:
-        page.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -12,7 +12,7 @@ import yaml  # noqa: E402
 from mkdocs.commands.build import build  # noqa: E402
 from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.nightly]
 
 ROOT = Path(__file__).parent.parent.parent
 REPOSITORY = "https://example.org/sudoku"
@@ -62,17 +62,3 @@ def test_nothing_is_asked_of_another_server(site):
     for page in site.rglob("*.html"):
         loaded = r"<(?:script|link|img|iframe)[^>]+(?:src|href)=\"(?:https?:)?//"
         assert re.findall(loaded, page.read_text("utf-8")) == [], page.name
-
-
-def test_an_address_without_a_page_finds_the_page_that_is_like_it(site, browser, errors):
-    shutil.copy(site / "404.html", site / "orbit.html")  # as a server answers for this address
-    browser.get((site / "orbit.html").as_uri())
-    (link,) = WebDriverWait(browser, 60, 0.2).until(
-        lambda _: browser.find_elements(By.CSS_SELECTOR, "#alike a")
-    )
-    assert browser.find_element(By.ID, "alike").is_displayed()
-    link.click()
-    assert browser.current_url == (site / "deep" / "orbits.html").as_uri()
-    version, repository = browser.find_elements(By.CSS_SELECTOR, ".md-header .project-source a")
-    assert version.text == "1.2.3 · abc" and version.get_attribute("title").startswith("Release")
-    assert repository.get_attribute("href") == REPOSITORY

@@ -19,9 +19,10 @@ from sudoku_baselines.belief_propagation.messages import (
     MAX_PRODUCT,
     POLYNOMIAL,
     exact_messages,
+    placement_graph,
+    placement_messages,
     polynomial_messages,
 )
-from sudoku_baselines.belief_propagation.placements import placement_graph, placement_messages
 from sudoku_gym import board
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry

@@ -5,6 +5,11 @@ al. do; the order of the units changes nothing. With `serial-zeros` a digit that
 is gone for the units after it; all else is flooding. The residual schedule spends as many unit
 updates an iteration, each on the unit whose cells have changed the most since its last. Placement
 factors follow the units, one digit after the other.
+
+A grid comes from beliefs by the solution check (section 5), the most probable placement first.
+Sinkhorn balancing (section 4) scales the cells and digits of one unit after the other until rows
+and columns sum to 1 (Moon and Gunther, "Multiple constraint satisfaction by belief propagation",
+2006).
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -21,8 +26,6 @@ from sudoku_baselines.belief_propagation.engine import (
     update_unit,
 )
 from sudoku_baselines.belief_propagation.messages import POLYNOMIAL, popcounts
-from sudoku_baselines.belief_propagation.sinkhorn import balance_board
-from sudoku_baselines.belief_propagation.solution_check import decode_grid
 from sudoku_gym.compiler.jit import njit
 
 OUTCOMES = ("solved", "contradiction", "unsolved")
@@ -193,6 +196,139 @@ def _decimate(state):
     choices[best_cell] = 1
     beliefs[best_cell] = 0.0
     beliefs[best_cell, digit] = 1.0
+
+
+@njit(cache=True)
+def decode_grid(beliefs, tables, count_cells, grid):
+    """Fill a grid greedily; return True if it satisfies every unit.
+
+    The relative probability of a placement is its probability divided by that of its digit in a
+    whole unit, in the unit where this is highest. The placement with the highest is made, its digit
+    is removed from all peers, and what a peer loses is divided equally among its other digits. The
+    check fails if a peer has none. A filled grid is valid, since peers never share a digit.
+
+    `beliefs` float64 `[C, N]`, whose rows sum to 1, are spent as work space. With `count_cells` a
+    cell is one more constraint, in which its digits sum to 1.
+    """
+    units, cell_units, peers = tables.units, tables.cell_units, tables.peers
+    size = units.shape[1]
+    # The most likely cell of each digit in each unit, kept until a belief in the unit changes.
+    highest = np.zeros((len(units), size))
+    where = np.zeros((len(units), size), np.int64)
+    stale = np.ones(len(units) + 1, np.bool_)  # the last stands for the padding of cell_units
+    cell_maxima = np.zeros(len(beliefs))  # the highest probability in each blank cell
+    grid[:] = 0
+    if not _fill_known(beliefs, peers, grid):
+        return False
+    blanks = np.flatnonzero(grid == 0)
+    if count_cells:
+        for blank in blanks:
+            cell_maxima[blank] = np.max(beliefs[blank])
+    for _ in range(len(blanks)):
+        for unit in range(len(units)):
+            if stale[unit]:
+                _rank(beliefs, units[unit], grid, highest[unit], where[unit])
+                stale[unit] = False
+        best = np.argmax(highest)
+        if highest.ravel()[best] == 0.0:
+            return False
+        cell, digit = where.ravel()[best], best % size
+        likeliest = np.argmax(cell_maxima)
+        if cell_maxima[likeliest] > highest.ravel()[best]:
+            cell, digit = likeliest, np.argmax(beliefs[likeliest])
+        grid[cell] = digit + 1
+        cell_maxima[cell] = 0.0
+        for unit in cell_units[cell]:
+            stale[unit] = True
+        for peer in peers[cell]:
+            if grid[peer] == 0 and beliefs[peer, digit] > 0:
+                for unit in cell_units[peer]:
+                    stale[unit] = True
+                if not _remove_digit(beliefs[peer], digit):
+                    return False
+                if count_cells:
+                    cell_maxima[peer] = np.max(beliefs[peer])
+    return True
+
+
+@njit(cache=True)
+def _fill_known(beliefs, peers, grid):
+    """Fill cells with one possible digit, which come first; return False if two are in conflict."""
+    for cell in range(len(grid)):
+        if np.count_nonzero(beliefs[cell]) == 1:
+            digit = np.argmax(beliefs[cell])
+            grid[cell] = digit + 1
+            for peer in peers[cell]:
+                if peer != cell and beliefs[peer, digit] > 0:
+                    if not _remove_digit(beliefs[peer], digit):
+                        return False
+    return True
+
+
+@njit(cache=True)
+def _rank(beliefs, unit, grid, highest, where):
+    """Find the highest relative probability of each digit in one unit, and its cell."""
+    for digit in range(len(unit)):
+        total, most = 0.0, 0.0
+        for cell in unit:
+            if grid[cell] == 0:
+                total += beliefs[cell, digit]
+                if beliefs[cell, digit] > most:
+                    most = beliefs[cell, digit]
+                    where[digit] = cell
+        highest[digit] = most / total if most > 0 else 0.0
+
+
+@njit(cache=True)
+def _remove_digit(belief, digit):
+    """Move the probability of `digit` to the cell's other digits; return False if it has none."""
+    left = np.count_nonzero(belief) - 1
+    if left == 0:
+        return False
+    share = belief[digit] / left
+    belief[digit] = 0.0
+    for other in range(len(belief)):
+        if belief[other] > 0:
+            belief[other] += share
+    return True
+
+
+@njit(cache=True)
+def _sweep(beliefs, cells):
+    """Scale columns, then rows, of `beliefs[cells]`; return the change's squared Frobenius norm."""
+    size = len(cells)
+    scale = np.zeros(size)
+    for cell in cells:
+        for digit in range(size):
+            scale[digit] += beliefs[cell, digit]
+    for digit in range(size):
+        scale[digit] = 1.0 / scale[digit] if scale[digit] > 0 else 1.0
+    change = 0.0
+    for cell in cells:
+        total = 0.0
+        for digit in range(size):
+            total += beliefs[cell, digit] * scale[digit]
+        inverse = 1.0 / total if total > 0 else 1.0
+        for digit in range(size):
+            scaled = beliefs[cell, digit] * scale[digit] * inverse
+            change += (scaled - beliefs[cell, digit]) ** 2
+            beliefs[cell, digit] = scaled
+    return change
+
+
+@njit(cache=True)
+def balance_board(beliefs, units, tolerance, max_rounds):
+    """Balance the units of a board `[C, N]` in turn, in place; return the rounds made.
+
+    The last is the first that changes it by less than the tolerance (Frobenius norm).
+    """
+    for rounds in range(max_rounds):
+        change = 0.0
+        for unit in range(len(units)):
+            change += _sweep(beliefs, units[unit])
+        if np.sqrt(change) < tolerance:
+            return rounds + 1
+    return max_rounds
 
 
 @njit(cache=True, nogil=True)

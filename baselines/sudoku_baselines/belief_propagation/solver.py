@@ -1,4 +1,4 @@
-"""Belief propagation and Sinkhorn balancing as solvers.
+"""Belief propagation and Sinkhorn balancing as solvers, and marginals as policies.
 
 Paper: Khan, Jabbari, Jabbari and Ghanbarinejad, "Solving Sudoku using probabilistic graphical
 models". The rules, flooding, Sinkhorn balancing and the solution check are the paper's; damping,
@@ -31,6 +31,7 @@ from sudoku_baselines.belief_propagation.passing import (
 )
 from sudoku_gym import board, plugins
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.policies import Policy, PredictorPolicy
 from sudoku_gym.storage.checks import check_counts
 
 CHUNK = 256  # boards a call: bounds the memory that their beliefs take
@@ -231,3 +232,69 @@ def fractional_bp(**changes: Any) -> BeliefPropagation:
         schedule="residual", damping=0.2, weight=0.45, placement_weight=0.1
     )
     return BeliefPropagation(config, **changes)
+
+
+class Marginals:
+    """The beliefs of a message-passing solver, which runs without checks, as a predictor."""
+
+    def __init__(self, solver: BeliefPropagation) -> None:
+        self.solver = solver
+
+    def predict(self, boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.floating[Any]]:
+        """Return the probability of each digit in each cell, float64 `[B, N, N, N]`.
+
+        Zeros for a board on which the solver finds a contradiction before the first iteration.
+        """
+        return self.solver.marginals(boards, geometry)
+
+
+class StochasticMarginals:
+    """Plays the blank cell of highest belief with a digit drawn from its marginal."""
+
+    def __init__(self, solver: BeliefPropagation) -> None:
+        self.solver = solver
+        self._geometry: Geometry | None = None
+        self._rng = np.random.default_rng(0)
+
+    def reset(
+        self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
+    ) -> None:
+        """Start a batch of games."""
+        self._geometry, self._rng = geometry, rng
+
+    def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Draw a legal digit; the first legal action where no placement has any probability."""
+        if self._geometry is None:
+            raise RuntimeError("call reset(puzzles, geometry, rng) before act")
+        size, cells = self._geometry.size, self._geometry.num_cells
+        legal = action_masks[:, : self._geometry.num_placements].reshape(-1, cells, size)
+        beliefs = self.solver.marginals(boards, self._geometry).reshape(-1, cells, size)
+        rows = np.arange(len(boards))
+        beliefs = np.where(legal, beliefs, 0.0)
+        best_cells = beliefs.max(2).argmax(1)
+        cumulative = beliefs[rows, best_cells].cumsum(1)  # [B, N]
+        draws = self._rng.random(len(boards)) * cumulative[:, -1]
+        digits = (cumulative <= draws[:, None]).sum(1)
+        possible = cumulative[:, -1] > 0
+        return np.where(possible, best_cells * size + digits, action_masks.argmax(1))
+
+
+def marginal(
+    mode: Literal["argmax", "sample"] = "argmax", iterations: int = 40, **changes: Any
+) -> Policy:
+    """Make the policy that fills the blank cell of highest belief, beliefs renewed at every move.
+
+    Args:
+        mode: `"argmax"` plays the most probable placement, `"sample"` draws the digit of the cell.
+        iterations: of `fractional_bp` before each move.
+        changes: fields of `BeliefPropagationConfig`.
+
+    Raises:
+        ValueError: if the mode is unknown.
+    """
+    solver = fractional_bp(iterations=iterations, **changes)
+    if mode == "sample":
+        return StochasticMarginals(solver)
+    if mode != "argmax":
+        raise ValueError(f"no mode is called {mode!r}: use 'argmax' or 'sample'")
+    return PredictorPolicy(Marginals(solver))

@@ -24,10 +24,10 @@ from sudoku_learning.networks.mlp import one_hot
 from sudoku_learning.training import EnvId, OptimizerConfig, train_cli
 
 
-class Convolutions(Model):
+class CNN(Model):
     """The network of this module."""
 
-    def __init__(self, config: ConvolutionsConfig, geometry: Geometry) -> None:
+    def __init__(self, config: CNNModelConfig, geometry: Geometry) -> None:
         super().__init__(geometry)
         layers: list[nn.Module] = []
         for layer in range(config.layers):
@@ -47,10 +47,10 @@ class Convolutions(Model):
 
 @registered("neural/cnn")
 @dataclass(frozen=True)
-class ConvolutionsConfig(ModelConfig):
+class CNNModelConfig(ModelConfig):
     """The sizes of a convolutional network."""
 
-    network = Convolutions
+    network = CNN
 
     channels: int = 64
     """of each layer"""
@@ -60,7 +60,7 @@ class ConvolutionsConfig(ModelConfig):
 
 @registered("neural/cnn-training")
 @dataclass(frozen=True, kw_only=True)
-class ConvolutionsTraining(SupervisedConfig):
+class CNNTraining(SupervisedConfig):
     """Train a convolutional network to fill the surest cell first."""
 
     env: EnvId = "Sudoku9x9-v0"
@@ -73,7 +73,7 @@ class ConvolutionsTraining(SupervisedConfig):
         default_factory=lambda: OptimizerConfig(1e-3, 32, constant_share=0.4)
     )
     mode: Literal["one-shot", "surest"] = "surest"
-    model: ConvolutionsConfig = field(default_factory=ConvolutionsConfig)
+    model: CNNModelConfig = field(default_factory=CNNModelConfig)
 
 
-main = partial(train_cli, ConvolutionsTraining, SupervisedLearner, "cnn")
+main = partial(train_cli, CNNTraining, SupervisedLearner, "cnn")

@@ -24,10 +24,10 @@ from sudoku_learning.networks.mlp import one_hot
 from sudoku_learning.training import train_cli
 
 
-class Perceptron(Model):
+class MLP(Model):
     """MLP on the one-hot board."""
 
-    def __init__(self, config: PerceptronConfig, geometry: Geometry) -> None:
+    def __init__(self, config: MLPModelConfig, geometry: Geometry) -> None:
         super().__init__(geometry)
         widths = (geometry.num_placements, *config.hidden)
         layers: list[nn.Module] = []
@@ -44,10 +44,10 @@ class Perceptron(Model):
 
 @registered("neural/mlp")
 @dataclass(frozen=True)
-class PerceptronConfig(ModelConfig):
+class MLPModelConfig(ModelConfig):
     """The sizes of a perceptron."""
 
-    network: ClassVar[Any] = Perceptron
+    network: ClassVar[Any] = MLP
 
     hidden: tuple[int, ...] = (256, 256, 256)
     """widths of the hidden layers"""
@@ -59,7 +59,7 @@ class PerceptronConfig(ModelConfig):
 
 @registered("neural/mlp-training")
 @dataclass(frozen=True, kw_only=True)
-class PerceptronTraining(SupervisedConfig):
+class MLPTraining(SupervisedConfig):
     """Train a perceptron to fill the surest cell first; an iteration is an epoch."""
 
     run: Path = Path("runs/mlp")
@@ -67,7 +67,7 @@ class PerceptronTraining(SupervisedConfig):
     """most iterations; an iteration is an epoch, unless `updates` says otherwise"""
     revealed: float = 1.0
     mode: Literal["one-shot", "surest"] = "surest"
-    model: PerceptronConfig = field(default_factory=PerceptronConfig)
+    model: MLPModelConfig = field(default_factory=MLPModelConfig)
 
 
-main = partial(train_cli, PerceptronTraining, SupervisedLearner, "mlp")
+main = partial(train_cli, MLPTraining, SupervisedLearner, "mlp")

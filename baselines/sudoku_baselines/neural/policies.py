@@ -8,24 +8,22 @@ load_policy("runs/multiverse?mode=surest")
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-# Every configuration that a checkpoint may hold is imported, for only then can it be read.
-from sudoku_baselines.neural import (  # noqa: F401
-    cnn,
-    mlp,
-    multiverse,
-    recurrent_transformer,
-    rrn,
-    tiny_recursion,
-)
+from sudoku_baselines.neural.cnn import CNNTraining
 from sudoku_baselines.neural.config import LabelledConfig, SupervisedConfig
 from sudoku_baselines.neural.exact_cover import ExactCoverTraining, FactorGraphPredictor
 from sudoku_baselines.neural.guissart.learner import GuissartTraining
 from sudoku_baselines.neural.guissart.solver import Guissart, GuissartNetworks
+from sudoku_baselines.neural.mlp import MLPTraining
 from sudoku_baselines.neural.model import Model, ModelPredictor
+from sudoku_baselines.neural.multiverse import MultiverseTraining
+from sudoku_baselines.neural.recurrent_transformer import RecurrentTransformerTraining
+from sudoku_baselines.neural.rrn import RRNTraining
+from sudoku_baselines.neural.tiny_recursion import TinyRecursionTraining
 from sudoku_gym.policies import Policy, PredictorPolicy
 from sudoku_learning.networks import NetworkPolicy, Restarts
 from sudoku_learning.training.config import config_from_json
@@ -35,6 +33,16 @@ from sudoku_learning.training.weights import load_network
 Folder = str | os.PathLike[str]
 Mode = Literal["one-shot", "surest"]
 _PRETRAINED = Path(__file__).parent / "pretrained"
+
+MODELS: tuple[type[SupervisedConfig], ...] = (
+    MLPTraining,
+    CNNTraining,
+    RRNTraining,
+    MultiverseTraining,
+    RecurrentTransformerTraining,
+    TinyRecursionTraining,
+)
+"""The trainings of all models: a checkpoint of each can be read."""
 
 
 def load(
@@ -79,60 +87,31 @@ def load(
     return PredictorPolicy(ModelPredictor(network, solutions), mode or config.mode)
 
 
-def load_multiverse_m12(
-    folder: Folder = _PRETRAINED / "multiverse-m12", mode: Mode | None = None
-) -> Policy:
-    """Load the Multiverse of twelve verses that comes with the package, for 4x4: see `load`."""
-    return load(folder, mode)
+def _shipped(name: str) -> Callable[..., Policy]:
+    """Return the factory of a network that comes with the package; its options are `load`'s."""
+
+    def make(
+        folder: Folder = _PRETRAINED / name,
+        mode: Mode | None = None,
+        rounds: int | None = None,
+        restarts: int = 0,
+        noise: float | None = None,
+    ) -> Policy:
+        return load(folder, mode, rounds, restarts, noise)
+
+    return make
 
 
-def load_exact_cover(
-    folder: Folder = _PRETRAINED / "exact-cover",
-    mode: Mode | None = None,
-    rounds: int | None = None,
-    restarts: int = 0,
-    noise: float | None = None,
-) -> Policy:
-    """Load the factor-graph body that comes with the package, for all boards: see `load`."""
-    return load(folder, mode, rounds, restarts, noise)
+mlp = _shipped("mlp")
+cnn = _shipped("cnn")
+rrn = _shipped("rrn")
+multiverse_m12 = _shipped("multiverse-m12")
+recurrent_transformer = _shipped("recurrent-transformer")
+tiny_recursion = _shipped("tiny-recursion")
+exact_cover = _shipped("exact-cover")
 
 
-def load_mlp(folder: Folder = _PRETRAINED / "mlp", mode: Mode | None = None) -> Policy:
-    """Load the perceptron that comes with the package, for 4x4: see `load`."""
-    return load(folder, mode)
-
-
-def load_cnn(folder: Folder = _PRETRAINED / "cnn", mode: Mode | None = None) -> Policy:
-    """Load the convolutional network that comes with the package, for 4x4: see `load`."""
-    return load(folder, mode)
-
-
-def load_rrn(
-    folder: Folder = _PRETRAINED / "rrn", mode: Mode | None = None, rounds: int | None = None
-) -> Policy:
-    """Load the recurrent relational network that comes with the package, for 4x4: see `load`."""
-    return load(folder, mode, rounds)
-
-
-def load_recurrent_transformer(
-    folder: Folder = _PRETRAINED / "recurrent-transformer",
-    mode: Mode | None = None,
-    rounds: int | None = None,
-) -> Policy:
-    """Load the recurrent transformer that comes with the package, for 4x4: see `load`."""
-    return load(folder, mode, rounds)
-
-
-def load_tiny_recursion(
-    folder: Folder = _PRETRAINED / "tiny-recursion",
-    mode: Mode | None = None,
-    rounds: int | None = None,
-) -> Policy:
-    """Load the tiny recursive model that comes with the package, for 9x9: see `load`."""
-    return load(folder, mode, rounds)
-
-
-def load_guissart(
+def guissart(
     folder: Folder = Path(__file__).parent / "guissart" / "pretrained",
     trial_and_error: bool = True,
     backtracking: int = 1000,

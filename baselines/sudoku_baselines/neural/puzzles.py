@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from sudoku_gym import puzzles
 from sudoku_gym.envs.options import EnvOptions
-from sudoku_gym.geometry import Geometry
 from sudoku_gym.plugins import find_env
 from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
@@ -72,48 +71,26 @@ class PuzzlesConfig:
         Raises:
             ValueError: if it is unknown, or its bank has fewer training puzzles than `distinct`.
         """
-        kwargs = find_env(env).kwargs
-        return _divide(self, _Puzzles(kwargs["source"], kwargs.get("board")))
+        return _divide(self, env)
 
     def count_training(self, env: str) -> int:
         """Return the number of training puzzles; ValueError as in `divide`."""
         return len(self.divide(env).train) if self.distinct is None else self.distinct
 
 
-@dataclass(frozen=True, eq=False)
-class _Puzzles:
-    """What an environment draws from; hashable, as a source need not be."""
-
-    source: Any
-    board: str | Geometry | None
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, _Puzzles):
-            return NotImplemented
-        return self.source is other.source and self.board == other.board
-
-    def __hash__(self) -> int:
-        return hash((id(self.source), self.board))
-
-    def whole(self) -> PuzzleSource:
-        """Return all of it."""
-        return EnvOptions(self.source, "all", self.board).resolve_source()
-
-
 @cache
-def _divide(config: PuzzlesConfig, chosen: _Puzzles) -> Division:
-    source = chosen.source
+def _divide(config: PuzzlesConfig, env: str) -> Division:
+    options = find_env(env).kwargs
+    source = options["source"]
+    whole = EnvOptions(source, "all", options.get("board")).resolve_source()
     is_bank = isinstance(source, str) and source in banks.SPLIT_NAMES
-    if config.division == "orbits" and is_bank:
-        parts = Division(*(puzzles.load(source, split) for split in puzzles.SPLITS))
-    elif config.division == "orbits":
-        parts_of = training_and_held_out(chosen.whole())
-        train, held_out = (_as_list(part, config) for part in parts_of)
-        parts = Division(train, held_out, held_out)
+    if config.division == "random":
+        parts = _at_random(config, puzzles.load(source) if is_bank else _as_list(whole, config))
     elif is_bank:
-        parts = _at_random(config, puzzles.load(source))
+        parts = Division(*(puzzles.load(source, split) for split in puzzles.SPLITS))
     else:
-        parts = _at_random(config, _as_list(chosen.whole(), config))
+        train, held_out = (_as_list(part, config) for part in training_and_held_out(whole))
+        parts = Division(train, held_out, held_out)
     if config.distinct is None:
         return parts
     count = len(parts.train)

@@ -27,7 +27,7 @@ from sudoku_learning.training import EnvId, OptimizerConfig, train_cli
 _EMBEDDING = 16  # width of a digit, a row and a column each
 
 
-class Relational(Model):
+class RRN(Model):
     """The network of this module."""
 
     is_recurrent = True
@@ -35,7 +35,7 @@ class Relational(Model):
     peers: Tensor
     is_peer: Tensor
 
-    def __init__(self, config: RelationalConfig, geometry: Geometry) -> None:
+    def __init__(self, config: RRNModelConfig, geometry: Geometry) -> None:
         super().__init__(geometry)
         width, layers, size = config.channels, config.hidden_layers, geometry.size
         self.rounds = config.rounds
@@ -84,10 +84,10 @@ class Relational(Model):
 
 @registered("neural/rrn")
 @dataclass(frozen=True)
-class RelationalConfig(ModelConfig):
+class RRNModelConfig(ModelConfig):
     """The sizes of a recurrent relational network."""
 
-    network = Relational
+    network = RRN
 
     channels: int = 32
     """width H of states and messages; 96 in the paper"""
@@ -99,7 +99,7 @@ class RelationalConfig(ModelConfig):
 
 @registered("neural/rrn-training")
 @dataclass(frozen=True, kw_only=True)
-class RelationalTraining(SupervisedConfig):
+class RRNTraining(SupervisedConfig):
     """Train a recurrent relational network."""
 
     env: EnvId = "Sudoku9x9-v0"
@@ -112,7 +112,7 @@ class RelationalTraining(SupervisedConfig):
     optimizer: OptimizerConfig = field(
         default_factory=lambda: OptimizerConfig(1e-3, 32, constant_share=0.4)
     )
-    model: RelationalConfig = field(default_factory=RelationalConfig)
+    model: RRNModelConfig = field(default_factory=RRNModelConfig)
 
 
 def _perceptron(inputs: int, hidden: int, layers: int, outputs: int) -> nn.Sequential:
@@ -122,4 +122,4 @@ def _perceptron(inputs: int, hidden: int, layers: int, outputs: int) -> nn.Seque
     return nn.Sequential(*parts, nn.Linear(hidden, outputs))
 
 
-main = partial(train_cli, RelationalTraining, SupervisedLearner, "rrn")
+main = partial(train_cli, RRNTraining, SupervisedLearner, "rrn")

@@ -32,7 +32,6 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training import EnvId, OptimizerConfig, train_cli
 
-_MOST_STEPS = 100_000  # of mixing layers, one after the other
 _FIRST_HALTING = -5.0  # logit at first: it halts nowhere
 
 
@@ -109,15 +108,6 @@ class TinyRecursionConfig(ModelConfig):
     networks: Literal[1, 2] = 1
     """1 updates both latent state and output; 2 are one each, as in the hierarchical model that
     came before"""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        steps = self.rounds * self.cycles * (self.latent_updates + 1) * self.layers
-        if steps > _MOST_STEPS:
-            raise ValueError(
-                f"rounds x cycles x (latent_updates + 1) x layers must be at most {_MOST_STEPS:,}, "
-                f"not {steps:,}: a board would take too long"
-            )
 
 
 @registered("neural/tiny-recursion-training")

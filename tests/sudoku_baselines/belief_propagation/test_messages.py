@@ -50,13 +50,6 @@ def test_exact_messages_are_those_of_all_permutations(seed, size):
     np.testing.assert_allclose(maxima, by_permutations(incoming, max), atol=1e-12)
 
 
-def test_zeros_are_exact():
-    # Two cells share two digits, so the third can't have them.
-    incoming = np.array([[0.5, 0.5, 0], [0.3, 0.7, 0], [0.2, 0.3, 0.5]])
-    for rule in ("sum-product", "max-product"):
-        assert (messages_of(incoming, rule)[2] > 0).tolist() == [False, False, True]
-
-
 @pytest.mark.parametrize("size", [1, 4, 9, 25])
 def test_polynomial_messages_are_equation_5(size):
     incoming = with_zeros(size, size)

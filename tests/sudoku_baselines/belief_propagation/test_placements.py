@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sudoku_baselines.belief_propagation.placements import placement_graph, placement_messages
+from sudoku_baselines.belief_propagation.messages import placement_graph, placement_messages
 from sudoku_gym.geometry import Geometry, sudoku_x
 
 SMALL = [Geometry.standard(4), Geometry.boxes(2, 3), sudoku_x(4)]
@@ -53,7 +53,3 @@ def test_messages_sum_over_every_placement(geometry):
 def test_the_empty_9x9_board_has_46656_placements_of_a_digit():
     messages, _, first = send(Geometry.standard(9), np.ones(81))
     assert (messages == 46656 / 9).all() and first == 0
-
-
-def test_too_large_a_board_has_no_graph():
-    assert placement_graph(Geometry.standard(25)).shape == (0, 3)

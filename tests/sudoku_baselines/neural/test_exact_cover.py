@@ -1,10 +1,7 @@
 """The factor-graph body, trained on solutions."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-import torch
 
 from sudoku_baselines.neural.exact_cover import (
     ExactCoverLearner,
@@ -13,7 +10,6 @@ from sudoku_baselines.neural.exact_cover import (
 )
 from sudoku_baselines.neural.puzzles import PuzzlesConfig
 from sudoku_gym import board, evaluate, load_policy, puzzles
-from sudoku_gym.geometry import symmetry
 from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import FactorGraphConfig, NetworkPolicy, Restarts
@@ -73,48 +69,6 @@ def test_predictions_say_which_boards_converged_and_with_restarts_these_are_solv
     assert broken.any()
     policy = PredictorPolicy(again, "one-shot")
     assert evaluate(policy, test).converged_solved is not None
-
-
-def test_what_is_predicted_moves_with_the_board():
-    training = small("unused").build(puzzles.load("6x6").geometry)
-    chosen = puzzles.load("6x6", "test")[:6]
-    moved = symmetry.sample(chosen.geometry, 6, np.random.default_rng(0))
-    predictor = FactorGraphPredictor(training)
-    found = predictor.predict(moved.apply(chosen.puzzles), chosen.geometry).reshape(6, -1)
-    wanted = predictor.predict(chosen.puzzles, chosen.geometry).reshape(6, -1)
-    np.testing.assert_allclose(found, moved.apply_to_policy(wanted), rtol=1e-3, atol=1e-3)
-
-
-def test_an_interrupted_run_continues_to_the_bit(tmp_path):
-    few = {
-        "iterations": 3,
-        "optimizer": OptimizerConfig(4e-3, 8, constant_share=0.4),
-        "recurrent": RecurrentConfig(updates=4, segments=2),
-    }
-    whole = Training(small(tmp_path / "whole", **few), ExactCoverLearner)
-    whole.run()
-    part = small(tmp_path / "part", **few)
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(Training, "step", _two_steps(Training.step))
-        replaced = replace(part, checkpoint_every=1)
-        Training(replaced, ExactCoverLearner).run()
-    resumed = Training(replace(part, resume=True), ExactCoverLearner)
-    assert resumed.iteration == 2
-    resumed.run()
-    found, wanted = resumed.learner.state(), whole.learner.state()
-    assert all(torch.equal(found.weights[name], wanted.weights[name]) for name in wanted.weights)
-
-
-def _two_steps(step):
-    done = []
-
-    def limited(training):
-        if len(done) == 2:
-            raise KeyboardInterrupt
-        done.append(1)
-        return step(training)
-
-    return limited
 
 
 def test_settings_that_make_no_sense(tmp_path):

@@ -1,46 +1,42 @@
 """The models: what they answer, that they learn, and that runs of them are resumed and played."""
 
 from dataclasses import replace
-from importlib.resources import files
 
 import numpy as np
 import pytest
 import torch
 
-from sudoku_baselines.neural.board_sampler import BoardSampler
-from sudoku_baselines.neural.cnn import ConvolutionsConfig, ConvolutionsTraining
+from sudoku_baselines.neural.cnn import CNNModelConfig, CNNTraining
 from sudoku_baselines.neural.learner import (
     CELL_LOSS,
     HALTING_LOSS,
-    ModelBatch,
     SupervisedLearner,
 )
-from sudoku_baselines.neural.mlp import PerceptronConfig, PerceptronTraining
-from sudoku_baselines.neural.model import ModelPredictor, cell_loss, solved_boards
-from sudoku_baselines.neural.multiverse import MultiverseConfig, MultiverseTraining, main
+from sudoku_baselines.neural.mlp import MLPModelConfig, MLPTraining
+from sudoku_baselines.neural.model import cell_loss, solved_boards
+from sudoku_baselines.neural.multiverse import MultiverseConfig, MultiverseTraining
 from sudoku_baselines.neural.recurrent_transformer import (
     RecurrentTransformerConfig,
     RecurrentTransformerTraining,
 )
-from sudoku_baselines.neural.rrn import RelationalConfig, RelationalTraining
+from sudoku_baselines.neural.rrn import RRNModelConfig, RRNTraining
 from sudoku_baselines.neural.tiny_recursion import TinyRecursionConfig, TinyRecursionTraining
 from sudoku_curricula.curves import COMPLETION_RATE, TRAINING_COMPLETION, read_curves
 from sudoku_gym import evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles.banks import named_geometry
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.testing import check_policy
-from sudoku_learning.networks import chunks, seeded
+from sudoku_learning.networks import seeded
 from sudoku_learning.training import OptimizerConfig, Progress, RayConfig, RunGenerators, Training
 
 FOUR = Geometry.standard(4)
 MODELS = {
     "multiverse": (MultiverseTraining, MultiverseConfig(4)),
     "recurrent-transformer": (RecurrentTransformerTraining, RecurrentTransformerConfig(32, 4)),
-    "mlp": (PerceptronTraining, PerceptronConfig((128, 128))),
-    "cnn": (ConvolutionsTraining, ConvolutionsConfig(32, 4)),
-    "rrn": (RelationalTraining, RelationalConfig(24, 1, 4)),
+    "mlp": (MLPTraining, MLPModelConfig((128, 128))),
+    "cnn": (CNNTraining, CNNModelConfig(32, 4)),
+    "rrn": (RRNTraining, RRNModelConfig(24, 1, 4)),
     "tiny-recursion": (TinyRecursionTraining, TinyRecursionConfig(32, 1, 2, 2, 4)),
 }
 SOLVED = dict.fromkeys(MODELS, 0.5) | {"mlp": 0.25, "recurrent-transformer": 0.7}
@@ -146,27 +142,6 @@ def test_the_state_is_where_it_stopped():
     assert not second.state.requires_grad
 
 
-@pytest.mark.parametrize("name", ["rrn", "recurrent-transformer", "tiny-recursion"])
-def test_only_the_last_round_is_kept_where_nothing_learns(name):
-    boards, chosen = some_boards()
-    model = MODELS[name][1].build(chosen.geometry)
-    model.rounds = 3
-    trained, played = model(boards), model.eval()(boards)
-    assert len(played.log_probabilities) == 1
-    if name != "tiny-recursion":  # in training it has one
-        torch.testing.assert_close(played.log_probabilities[0], trained.log_probabilities[2])
-    else:
-        assert len(played.halting) == 1
-
-
-def test_one_network_updates_both_states_or_two_one_each():
-    model = seeded(0, lambda: TinyRecursionConfig(16, 1, 2, 2, 5).build(FOUR))
-    other = seeded(0, lambda: TinyRecursionConfig(16, 1, 2, 2, 5, networks=2).build(FOUR))
-    size = (2 * (16 * 16 + 16)) + (16 * 32 + 32) + (32 * 16 + 16)  # across cells, then channels
-    counts = [sum(p.numel() for p in each.updates.parameters()) for each in (model, other)]
-    assert counts == [size, 2 * size]
-
-
 def test_a_network_that_halts_learns_where_it_is_right(tmp_path):
     """Its boards are replaced by its own word, and the word comes to agree with the truth."""
     changes = {"updates": 60, "average": 0.0, "stay_probability": 0.0}
@@ -181,27 +156,6 @@ def test_a_network_that_halts_learns_where_it_is_right(tmp_path):
     is_right = solved_boards(output.log_probabilities, torch.from_numpy(chosen.solutions), counts)
     chances = output.halting.sigmoid()
     assert chances[is_right].mean() > chances[~is_right].mean()
-
-
-def test_halting_decides_which_boards_are_replaced(tmp_path):
-    config = small("tiny-recursion", tmp_path, stay_probability=0.0)
-    learner = SupervisedLearner(config, RunGenerators(0))
-    chosen = puzzles.load("4x4", "train")
-    sampler = BoardSampler(chosen, config, {8: 1.0}, np.random.default_rng(0))
-    batch = ModelBatch(learner.model.train(), sampler, config, np.random.default_rng(0))
-    assert not batch.run_segment().is_solved.any()  # at first it halts nowhere
-    with torch.no_grad():
-        learner.model.halting.bias.fill_(9.0)
-    segment = batch.run_segment()
-    assert segment.is_solved.all() and segment.metrics["solved"] < 0.5
-    assert segment.loss.item() > segment.metrics["loss"] + 2  # the price of halting when wrong
-    batch.advance(segment.outputs, segment.is_solved, segment.states)
-    assert all(state is None for state in batch.states)
-    by_solution = replace(config, halting_weight=0.0)
-    batch = ModelBatch(learner.model, sampler, by_solution, np.random.default_rng(0))
-    segment = batch.run_segment()
-    assert segment.is_solved.mean() == pytest.approx(segment.metrics["solved"])
-    assert "halting_loss" not in segment.metrics
 
 
 def test_the_average_of_the_weights_plays(tmp_path):
@@ -230,7 +184,7 @@ def test_the_average_of_the_weights_plays(tmp_path):
 def test_relations_follow_the_unit_table():
     """Digits that share no unit do not reach each other in one step."""
     geometry = named_geometry("x9x9")
-    model = seeded(0, lambda: RelationalConfig(16, 1, 1).build(geometry)).eval()
+    model = seeded(0, lambda: RRNModelConfig(16, 1, 1).build(geometry)).eval()
     board = np.zeros((1, 9, 9), np.int8)
     changed = board.copy()
     changed[0, 0, 0] = 5
@@ -258,38 +212,6 @@ def test_an_interrupted_run_continues_to_the_bit(tmp_path):
         assert all(torch.equal(found[name], wanted[name]) for name in wanted)
 
 
-def test_runs_are_played_as_asked(tmp_path):
-    few = {"updates": 2, "iterations": 1, "optimizer": OptimizerConfig(3e-3, 4)}
-    Training(small("rrn", tmp_path / "rrn", **few), SupervisedLearner).run()
-    Training(small("mlp", tmp_path / "mlp", **few), SupervisedLearner).run()
-    policy = load_policy(f"{tmp_path / 'rrn'}?mode=one-shot&rounds=9")
-    assert isinstance(policy, PredictorPolicy) and policy.mode == "one-shot"
-    assert policy.predictor.model.rounds == 9
-    assert load_policy(tmp_path / "mlp").mode == "surest"
-    with pytest.raises(ValueError, match=r"rounds=3: the network in .* has none to choose"):
-        load_policy(f"{tmp_path / 'mlp'}?rounds=3")
-    with pytest.raises(ValueError, match="made for 4x4 boards, these are 6x6"):
-        evaluate(policy, puzzles.load("6x6", "test")[:2])
-
-
-def test_prediction_does_not_depend_on_how_many_boards_there_are(monkeypatch):
-    _, chosen = some_boards(count=10)
-    model = seeded(0, lambda: ConvolutionsConfig(8, 2).build(FOUR))
-    whole = ModelPredictor(model).predict(chosen.puzzles, FOUR)
-    monkeypatch.setattr("sudoku_baselines.neural.model.chunks", lambda count: chunks(count, 3))
-    parts = ModelPredictor(model).predict(chosen.puzzles, FOUR)
-    np.testing.assert_allclose(parts, whole, rtol=1e-5, atol=1e-6)
-
-
-def test_the_command_line(tmp_path, capsys):
-    run = tmp_path / "run"
-    options = ["--iterations", "1", "--updates", "2", "--validation-games", "4"]
-    division = ["--puzzles.division", "random", "--puzzles.fold", "0", "--puzzles.distinct", "50"]
-    assert main(["--run", str(run), *options, *division, "--model.verses", "2"]) == 0
-    assert "solved" in capsys.readouterr().out
-    assert load_policy(run).mode == "one-shot"
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -308,28 +230,6 @@ def test_the_command_line(tmp_path, capsys):
 def test_settings_that_make_no_sense(tmp_path, changes, message):
     with pytest.raises(ValueError, match=message):
         small("mlp", tmp_path, **changes)
-
-
-@pytest.mark.parametrize(
-    ("config", "options"),
-    [
-        (MultiverseConfig, {"verses": 0}),
-        (MultiverseConfig, {"lstms": 9}),
-        (RecurrentTransformerConfig, {"heads": 3}),
-        (RecurrentTransformerConfig, {"rounds": 0}),
-        (PerceptronConfig, {"hidden": ()}),
-        (ConvolutionsConfig, {"layers": 0}),
-        (RelationalConfig, {"channels": 0}),
-        (RelationalConfig, {"rounds": 0}),
-        (RelationalConfig, {"rounds": 257}),
-        (MultiverseConfig, {"verses": 65}),
-        (TinyRecursionConfig, {"cycles": 0}),
-        (TinyRecursionConfig, dict.fromkeys(("rounds", "cycles", "latent_updates"), 100)),
-    ],
-)
-def test_sizes_that_make_no_sense(config, options):
-    with pytest.raises(ValueError, match="must"):
-        config(**options)
 
 
 def test_shipped_networks_solve_puzzles_of_orbits_that_they_never_saw():
@@ -362,9 +262,3 @@ def test_small_networks_that_come_with_the_package(name, blanks, better):
     assert evaluate(policy, chosen).completion_rate > chance + better
     with pytest.raises(ValueError, match=f"made for {bank} boards, these are 6x6"):
         evaluate(policy, puzzles.load("6x6", "test")[:2])
-
-
-def test_shipped_weights_are_small():
-    folder = files("sudoku_baselines.neural") / "pretrained"
-    sizes = [len((each / "weights.safetensors").read_bytes()) for each in folder.iterdir()]
-    assert len(sizes) == 7 and sum(sizes) < 8_000_000

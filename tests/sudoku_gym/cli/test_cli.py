@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from sudoku_baselines.classical.floors import MaskedRandom
+from sudoku_baselines.classical.trivial import MaskedRandom
 from sudoku_gym import board, cli, plugins, solver
 from sudoku_gym.puzzles import banks, load
 from sudoku_gym.registration import ENVIRONMENTS

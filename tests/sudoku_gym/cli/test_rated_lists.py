@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sudoku_baselines.classical.floors import MaskedRandom
+from sudoku_baselines.classical.trivial import MaskedRandom
 from sudoku_gym import evaluate, load_policy, puzzles
 from sudoku_gym.evaluation import lists
 from sudoku_gym.evaluation.list_results import ListRow

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from sudoku_baselines.classical.floors import MaskedRandom
+from sudoku_baselines.classical.trivial import MaskedRandom
 from sudoku_gym import board, compare, evaluate, load_policy, puzzles, solver
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.evaluation import percent, tabulate, to_markdown

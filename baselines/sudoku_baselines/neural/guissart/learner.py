@@ -20,11 +20,15 @@ from torch import Tensor
 from torch.nn import functional
 
 from sudoku_baselines.neural.config import LabelledConfig
-from sudoku_baselines.neural.guissart.features import features
-from sudoku_baselines.neural.guissart.marks import fill, is_full, marks_of, solution_marks
-from sudoku_baselines.neural.guissart.network import SymmetricNetwork
+from sudoku_baselines.neural.guissart.candidate_states import (
+    fill,
+    is_full,
+    solution_states,
+    states_of,
+)
+from sudoku_baselines.neural.guissart.network import SymmetricNetwork, features
+from sudoku_baselines.neural.guissart.probing import States, probe_both_ways
 from sudoku_baselines.neural.guissart.solver import FillingPredictor, GuissartNetworks
-from sudoku_baselines.neural.guissart.trials import Marks, try_both_ways
 from sudoku_curricula import curves
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym.geometry import Geometry
@@ -48,7 +52,7 @@ from sudoku_learning.training import (
 )
 from sudoku_learning.training.checkpoint import STATE
 
-MARK_LOSS = curves.curve("losses/mark_loss", "Binary cross-entropy of the unknown marks.")
+MARK_LOSS = curves.curve("losses/mark_loss", "Binary cross-entropy of the unknown states.")
 CERTAINTY_WEIGHT = 10.0  # in the loss
 MAX_PASSES = 20  # over the validation puzzles
 
@@ -172,12 +176,12 @@ class GuissartLearner(Learner):
         positions = filled = 0
         network = self.networks.first(which + 1)[which]
         size = self.config.optimizer.batch_size
-        for marks, truth in self._batches(self._train, which, rng, size):
+        for states, truth in self._batches(self._train, which, rng, size):
             network.reset_thresholds()
-            for loss, count in self._fill_and_learn(which, marks, truth, rng, learning=True):
+            for loss, count in self._fill_and_learn(which, states, truth, rng, learning=True):
                 losses.append(loss)
                 positions += count
-            filled += int(is_full(marks).sum())
+            filled += int(is_full(states).sum())
         return float(np.mean(losses or [0.0])), positions, filled / len(self._train)
 
     def _validate(self, which: int, rng: np.random.Generator) -> None:
@@ -186,51 +190,51 @@ class GuissartLearner(Learner):
         network.reset_thresholds()
         for _ in range(MAX_PASSES):
             before = network.thresholds.clone()
-            for marks, truth in self._batches(self._validation, which, rng, len(self._validation)):
-                self._fit(which, marks, truth, rng)
+            for states, truth in self._batches(self._validation, which, rng, len(self._validation)):
+                self._fit(which, states, truth, rng)
             if torch.equal(network.thresholds, before):
                 break
         network.close_untested()
 
-    def _fit(self, which: int, marks: Marks, truth: Marks, rng: np.random.Generator) -> None:
-        """Raise thresholds; where filling stops, a mark of the solution is added, as by a trial."""
+    def _fit(self, which: int, states: States, truth: States, rng: np.random.Generator) -> None:
+        """Raise thresholds; where filling stops, a state of the solution is added."""
         for _ in range(1 + self.config.trials):
-            for _ in self._fill_and_learn(which, marks, truth, rng, learning=False):
+            for _ in self._fill_and_learn(which, states, truth, rng, learning=False):
                 pass
-            left = _is_open(marks, truth)
-            marks, truth = marks[left], truth[left]
-            if not len(marks):
+            left = _is_open(states, truth)
+            states, truth = states[left], truth[left]
+            if not len(states):
                 break
-            each, shown = np.arange(len(marks)), _one_unknown(marks, rng)
-            known = truth.reshape(len(marks), -1)[each, shown]
-            marks.reshape(len(marks), -1)[each, shown] = known
+            each, shown = np.arange(len(states)), _one_unknown(states, rng)
+            known = truth.reshape(len(states), -1)[each, shown]
+            states.reshape(len(states), -1)[each, shown] = known
 
     def _fill_and_learn(
-        self, which: int, marks: Marks, truth: Marks, rng: np.random.Generator, learning: bool
+        self, which: int, states: States, truth: States, rng: np.random.Generator, learning: bool
     ) -> Iterator[tuple[float, int]]:
         """Fill boards until nothing is added; yield the loss (0 if not learning) and B each step.
 
-        `marks` change in place and thresholds rise; earlier networks fill after each step.
+        `states` change in place and thresholds rise; earlier networks fill after each step.
         """
         *earlier, network = self.networks.first(which + 1)
-        rows = np.arange(len(marks))
+        rows = np.arange(len(states))
         while len(rows):
-            before, right = marks[rows], truth[rows]
+            before, right = states[rows], truth[rows]
             yield self._update(network, before, right, rng) if learning else 0.0, len(rows)
             logits, known = torch.from_numpy(network.logits_of(before)), torch.from_numpy(before)
             network.raise_thresholds(logits, known, torch.from_numpy(right))
             following = fill(network.accept(logits, known).numpy(), earlier, self._geometry)
             has_changed = (following != before).any((1, 2))
-            marks[rows] = following
+            states[rows] = following
             rows = rows[has_changed & _is_open(following, right)]
 
     def _update(
-        self, network: SymmetricNetwork, marks: Marks, truth: Marks, rng: np.random.Generator
+        self, network: SymmetricNetwork, states: States, truth: States, rng: np.random.Generator
     ) -> float:
         """Update a network on some unknown placements, some times; return the last loss."""
         config = self.config
-        unknown = np.flatnonzero(marks == 0)
-        seen = features(torch.from_numpy(marks), network.table).flatten(0, 2)
+        unknown = np.flatnonzero(states == 0)
+        seen = features(torch.from_numpy(states), network.table).flatten(0, 2)
         for _ in range(config.updates):
             drawn = unknown[rng.integers(len(unknown), size=config.placements)]
             logits = network(seen[torch.from_numpy(drawn)])
@@ -246,41 +250,41 @@ class GuissartLearner(Learner):
         fillers, proposer = self.networks.first(config.fillers), self.networks.proposer
         count = decided = 0
         size = config.optimizer.batch_size
-        for marks, truth in self._batches(self._train, config.fillers, rng, size):
+        for states, truth in self._batches(self._train, config.fillers, rng, size):
             for _ in range(config.trials):
-                going_on = _is_open(marks, truth)
-                marks, truth = marks[going_on], truth[going_on]
-                if not len(marks):
+                going_on = _is_open(states, truth)
+                states, truth = states[going_on], truth[going_on]
+                if not len(states):
                     break
-                placements = _one_unknown(marks, rng)
-                found = try_both_ways(marks, placements, fillers, self._geometry)
-                seen = features(torch.from_numpy(marks), proposer.table).flatten(1, 2)
-                each = torch.arange(len(marks))
+                placements = _one_unknown(states, rng)
+                found = probe_both_ways(states, placements, fillers, self._geometry)
+                seen = features(torch.from_numpy(states), proposer.table).flatten(1, 2)
+                each = torch.arange(len(states))
                 chosen = proposer(seen[each, torch.from_numpy(placements)])[:, 1]
                 decides = torch.from_numpy(found.decides).float()
                 loss = functional.binary_cross_entropy_with_logits(chosen, decides)
                 self.optimizer.step(loss)
                 losses.append(loss.item())
-                count += len(marks)
+                count += len(states)
                 decided += int(found.decides.sum())
-                marks = found.outcome(marks)
+                states = found.outcome(states)
         return float(np.mean(losses or [0.0])), count, decided / max(count, 1)
 
     def _batches(
         self, chosen: PuzzleSet, which: int, rng: np.random.Generator, boards: int
-    ) -> Iterator[tuple[Marks, Marks]]:
-        """Yield marks and solution marks of the puzzles that the first `which` networks leave."""
+    ) -> Iterator[tuple[States, States]]:
+        """Yield states and solution states of the puzzles that the first `which` networks leave."""
         order = rng.permutation(len(chosen))
         for start in range(0, len(order), boards):
             rows = order[start : start + boards]
-            marks = marks_of(self._revealed(chosen, rows, rng))
-            truth = solution_marks(chosen.solutions[rows])
+            states = states_of(self._revealed(chosen, rows, rng))
+            truth = solution_states(chosen.solutions[rows])
             if which:
-                marks = fill(marks, self.networks.first(which), self._geometry)
-                left = _is_open(marks, truth)
-                marks, truth = marks[left], truth[left]
-            if len(marks):
-                yield marks, truth
+                states = fill(states, self.networks.first(which), self._geometry)
+                left = _is_open(states, truth)
+                states, truth = states[left], truth[left]
+            if len(states):
+                yield states, truth
 
     def _revealed(
         self, chosen: PuzzleSet, rows: NDArray[np.int64], rng: np.random.Generator
@@ -306,16 +310,16 @@ def certainty(logits: Tensor, targets: Tensor) -> Tensor:
     return found / len(logits)
 
 
-def _one_unknown(marks: Marks, rng: np.random.Generator) -> NDArray[np.int64]:
+def _one_unknown(states: States, rng: np.random.Generator) -> NDArray[np.int64]:
     """Draw an unknown placement of each board, int64 `[B]`."""
-    keys = rng.random((len(marks), marks[0].size))
-    return (keys * (marks == 0).reshape(keys.shape)).argmax(1)
+    keys = rng.random((len(states), states[0].size))
+    return (keys * (states == 0).reshape(keys.shape)).argmax(1)
 
 
-def _is_open(marks: Marks, truth: Marks) -> NDArray[np.bool_]:
+def _is_open(states: States, truth: States) -> NDArray[np.bool_]:
     """Return which boards are neither full nor filled with something wrong, bool `[B]`."""
-    sound: NDArray[np.bool_] = ((marks == 0) | (marks == truth)).all((1, 2))
-    return sound & ~is_full(marks)
+    sound: NDArray[np.bool_] = ((states == 0) | (states == truth)).all((1, 2))
+    return sound & ~is_full(states)
 
 
 def _some(chosen: PuzzleSet, count: int) -> PuzzleSet:

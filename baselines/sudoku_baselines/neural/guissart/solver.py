@@ -9,9 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
-from sudoku_baselines.neural.guissart.marks import RuleFiller, boards_of, fill, is_full, marks_of
+from sudoku_baselines.neural.guissart.candidate_states import (
+    RuleFiller,
+    boards_of,
+    fill,
+    is_full,
+    states_of,
+)
 from sudoku_baselines.neural.guissart.network import SymmetricNetwork
-from sudoku_baselines.neural.guissart.trials import backtrack, solve_by_trials
+from sudoku_baselines.neural.guissart.probing import backtrack, solve_by_probing
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import ModelCard
@@ -80,27 +86,27 @@ class Guissart:
         check_units(geometry, self.networks)
         fillers: Sequence[SymmetricNetwork] = self.networks.first(len(self.networks.fillers))
         proposer = self.networks.proposer
-        start = marks_of(board.as_boards(puzzles, geometry))
-        marks = fill(start, fillers, geometry)
-        solved = _is_solved(marks, geometry)
+        start = states_of(board.as_boards(puzzles, geometry))
+        states = fill(start, fillers, geometry)
+        solved = _is_solved(states, geometry)
         self.filled, self.tried, self.searched = int(solved.sum()), 0, 0
-        self.assumptions = np.zeros(len(marks), np.int64)
+        self.assumptions = np.zeros(len(states), np.int64)
         if self.trial_and_error:
             rows = np.flatnonzero(~solved)
-            marks[rows], trials = solve_by_trials(marks[rows], fillers, proposer, geometry)
+            states[rows], trials = solve_by_probing(states[rows], fillers, proposer, geometry)
             self.assumptions[rows] += trials
-            solved[rows] = _is_solved(marks[rows], geometry)
+            solved[rows] = _is_solved(states[rows], geometry)
             self.tried = int(solved[rows].sum())
         if self.backtracking:
-            # A wrong mark of a network excludes the solution; the rules make none.
+            # A wrong state of a network excludes the solution; the rules make none.
             for filling in (fillers, [RuleFiller(geometry)]):
                 rows = np.flatnonzero(~solved)
                 args = (filling, proposer, geometry, self.backtracking)
-                marks[rows], searched = backtrack(start[rows], *args)
+                states[rows], searched = backtrack(start[rows], *args)
                 self.assumptions[rows] += searched
-                solved[rows] = _is_solved(marks[rows], geometry)
+                solved[rows] = _is_solved(states[rows], geometry)
                 self.searched += int(solved[rows].sum())
-        return np.where(solved[:, None, None], boards_of(marks), np.int8(0))
+        return np.where(solved[:, None, None], boards_of(states), np.int8(0))
 
 
 class FillingPredictor:
@@ -120,8 +126,8 @@ class FillingPredictor:
             ValueError: as `Guissart.solve`.
         """
         check_units(geometry, self.networks)
-        marks = marks_of(board.as_boards(boards, geometry))
-        found = fill(marks, self.networks.first(self.count), geometry)
+        states = states_of(board.as_boards(boards, geometry))
+        found = fill(states, self.networks.first(self.count), geometry)
         scores = np.where((found > 0).any(2, keepdims=True), found, -found)
         return scores.reshape(len(boards), *3 * (geometry.size,)).astype(np.float32)
 
@@ -135,5 +141,5 @@ def check_units(geometry: Geometry, networks: GuissartNetworks) -> None:
         )
 
 
-def _is_solved(marks: NDArray[np.int8], geometry: Geometry) -> NDArray[np.bool_]:
-    return is_full(marks) & board.is_solved(boards_of(marks), geometry)
+def _is_solved(states: NDArray[np.int8], geometry: Geometry) -> NDArray[np.bool_]:
+    return is_full(states) & board.is_solved(boards_of(states), geometry)

@@ -123,7 +123,7 @@ def test_a_listed_policy_that_can_t_be_made_is_lost_unless_it_is_named(install, 
     ("package", "stands_for"),
     [
         ("others-rows", "others_rows:ROWS"),
-        ("others-rows", "sudoku_baselines.classical.references:SuiteSolver"),
+        ("others-rows", "sudoku_baselines.classical.solvers:SuiteSolver"),
         ("sudoku-gym", "others_rows:ROWS"),
     ],
 )

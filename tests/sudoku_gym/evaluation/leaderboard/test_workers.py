@@ -187,7 +187,7 @@ def test_an_interrupt_while_processes_start_is_told_in_one_line(small, tmp_path)
 @pytest.mark.slow
 def test_only_what_is_named_is_imported_from_the_working_folder(tmp_path):
     """It may be a stranger's, with modules of any name."""
-    source = "from sudoku_baselines.classical.floors import naked_singles as Mine\n"
+    source = "from sudoku_baselines.classical.trivial import naked_singles as Mine\n"
     (tmp_path / "own_policy.py").write_text(source)
     for name in ("torch", "struct", "numpy", "selectors"):
         (tmp_path / f"{name}.py").write_text(f"open('imported', 'a').write('{name} ')")

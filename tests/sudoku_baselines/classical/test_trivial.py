@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sudoku_baselines.classical.floors import MaskedRandom, Singles
+from sudoku_baselines.classical.trivial import MaskedRandom, Singles
 from sudoku_gym import board, evaluate, puzzles, solver
 from sudoku_gym.geometry import Geometry, sudoku_x
 from sudoku_gym.puzzles import generator
@@ -32,26 +32,6 @@ def test_masked_random_is_uniform_over_legal_actions():
     assert (answers == legal).all()
     expected = len(boards) / len(legal)
     assert (np.abs(counts - expected) < 5 * np.sqrt(expected)).all()
-
-
-@pytest.mark.parametrize("hidden", [False, True])
-def test_a_single_is_played_before_any_guess(hidden):
-    # 1 2 | 3 .    the first blank can hold 4 only
-    # . . | . .
-    assert first_answers(Singles(hidden), board.parse("123." + 12 * ".")[None], GEOMETRIES[0]) == [
-        15
-    ]
-
-
-def test_a_hidden_single_is_seen_by_one_of_the_two():
-    # . . | . .   the first row has one place for 1, its second cell, which has other candidates
-    # . . | 1 .
-    # 1 . | . .
-    # . . | . .
-    boards = np.repeat(board.parse("......1.1.......")[None], 100, axis=0)
-    hidden = first_answers(Singles(True), boards, GEOMETRIES[0])
-    assert (hidden == hidden[0]).all() and hidden[0] == 1 * 4
-    assert len(np.unique(first_answers(Singles(False), boards, GEOMETRIES[0]))) > 5
 
 
 def singles_by_definition(puzzle, geometry, hidden):

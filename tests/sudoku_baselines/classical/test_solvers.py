@@ -1,9 +1,7 @@
-from threading import Thread
-
 import numpy as np
 import pytest
 
-from sudoku_baselines.classical.references import Sat, SuiteSolver
+from sudoku_baselines.classical.solvers import Sat, SuiteSolver
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles import load
@@ -40,22 +38,6 @@ def test_sat_counts_each_puzzle_for_itself():
     easy, hard = solver.nodes[0], solver.nodes[3]
     assert 0 < easy < hard and solver.backtracks[0] < solver.backtracks[3]
     assert (solver.assignments >= named.blanks).all()
-
-
-def test_other_threads_run_while_sat_searches():
-    """The page answers others meanwhile."""
-    hopeless = np.zeros((1, 16, 16), np.int8)
-    for box in (0, 4):  # 1 to 9 lie below, so that 7 digits are left for 8 cells of the first row
-        hopeless[0, 1:3, box : box + 4] = np.arange(1, 9).reshape(2, 4)
-        hopeless[0, 3, box] = 9
-    hopeless[0, 1:4, 4:8] = np.roll(hopeless[0, 1:4, 4:8], 1, axis=0)
-    looks = 0
-    arguments = hopeless, Geometry.standard(16)
-    thread = Thread(target=Sat(conflict_limit=30_000).solve, args=arguments)
-    thread.start()
-    while thread.is_alive():
-        looks += 1
-    assert looks > 1_000  # of a million; two or three where no other thread runs
 
 
 @pytest.mark.slow
