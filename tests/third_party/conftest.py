@@ -1,4 +1,4 @@
-"""The package of a stranger as it is installed, or as if it were."""
+"""The third-party package as it is installed, or as if it were."""
 
 import sys
 import tomllib
@@ -27,7 +27,7 @@ def install(folder):
         for group, entries in project["entry-points"].items()
     )
     (info / "entry_points.txt").write_text("\n".join(groups))
-    (folder / "stranger_sudoku").symlink_to(HERE / "stranger_sudoku")
+    (folder / "corner_sudoku").symlink_to(HERE / "corner_sudoku")
 
 
 def forget():
@@ -37,7 +37,7 @@ def forget():
     SCHEDULES.pop("hurdles", None)
     for tag in ("schedule/hurdles", "corners"):
         configs._CLASSES.pop(tag, None)
-    for name in [name for name in sys.modules if name.partition(".")[0] == "stranger_sudoku"]:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "corner_sudoku"]:
         del sys.modules[name]
 
 
@@ -45,14 +45,14 @@ def forget():
 def site_folder(tmp_path_factory):
     """The folder that the package is installed in."""
     try:
-        return Path(str(distribution("stranger-sudoku").locate_file("")))
+        return Path(str(distribution("corner-sudoku").locate_file("")))
     except PackageNotFoundError:
         install(folder := tmp_path_factory.mktemp("site"))
         return folder
 
 
 @pytest.fixture
-def stranger(site_folder, monkeypatch, tmp_path):
+def package(site_folder, monkeypatch, tmp_path):
     """Let the package be found, not imported yet, from an empty working folder."""
     monkeypatch.setattr(sys, "path", [*sys.path, str(site_folder)])
     monkeypatch.chdir(tmp_path)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-from stranger_sudoku.schedules import HurdlesConfig
+from corner_sudoku.schedules import HurdlesConfig
 from sudoku_gym import board
 from sudoku_learning import networks, training
 

@@ -1,1 +1,0 @@
-"""A package of somebody else's: a variant, puzzles for it, and what plays and learns them."""
