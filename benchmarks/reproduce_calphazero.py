@@ -39,7 +39,7 @@ from sudoku_agents.calphazero.policy import CAlphaZeroPolicy, load
 from sudoku_agents.calphazero.search import SearchConfig
 from sudoku_baselines.classical.trivial import MaskedRandom, hidden_singles, naked_singles
 from sudoku_curricula import curves
-from sudoku_curricula.schedules import ConstantConfig, PaperAlgorithm1Config, ScheduleConfig
+from sudoku_curricula.schedules import Algorithm1Config, ConstantConfig, ScheduleConfig
 from sudoku_gym import evaluate, puzzles
 from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.sources import resolve_source
@@ -143,7 +143,7 @@ def run_config(part: str, config: Config) -> CAlphaZeroConfig:
     """Return how a part trains: equation 5 with lambda = 100, Algorithm 1, no noise at roots."""
     schedule: ScheduleConfig = ConstantConfig(CONTROL_BLANKS)
     if part in NETWORKS:
-        schedule = PaperAlgorithm1Config(
+        schedule = Algorithm1Config(
             2, MOST_BLANKS, gamma=config.gamma, max_iterations=config.level_iterations
         )
     rate = CONTROLS.get(part) or config.learning_rate

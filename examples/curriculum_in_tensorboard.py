@@ -13,7 +13,7 @@ import torch
 from sudoku_agents.calphazero.config import CAlphaZeroConfig, CAlphaZeroLossConfig
 from sudoku_agents.calphazero.learner import CAlphaZeroLearner
 from sudoku_agents.calphazero.search import SearchConfig
-from sudoku_curricula import ConstantConfig, PaperAlgorithm1Config, SuccessRateConfig
+from sudoku_curricula import Algorithm1Config, ConstantConfig, SuccessRateConfig
 from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, read_curves
 from sudoku_curricula.plots import plot_runs
 from sudoku_learning.networks import MLPConfig
@@ -21,7 +21,7 @@ from sudoku_learning.training import OptimizerConfig, Training, free_folder
 
 CURRICULA = {
     "success-rate": SuccessRateConfig(start=2, stop=12),
-    "algorithm-1": PaperAlgorithm1Config(start=2, stop=12, max_iterations=2),
+    "algorithm-1": Algorithm1Config(start=2, stop=12, max_iterations=2),
     "none": ConstantConfig(blanks=12),
 }
 

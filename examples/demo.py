@@ -19,11 +19,12 @@ import gymnasium as gym
 import numpy as np
 import torch
 from rich.console import Console
+from torch.utils.tensorboard import SummaryWriter
 
 from sudoku_agents.calphazero.policy import CAlphaZeroPolicy
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
 from sudoku_agents.expert_iteration.learner import ExpertIterationLearner
-from sudoku_curricula.curves import COMPLETION_RATE, CurveWriter
+from sudoku_curricula.curves import COMPLETION_RATE
 from sudoku_curricula.plots import plot_runs
 from sudoku_curricula.schedules import SuccessRateConfig
 from sudoku_gym import compare, evaluate, load_policy, puzzles
@@ -64,7 +65,7 @@ def main(argv=None):
     training = Training(config, ExpertIterationLearner)
     before = deepcopy(training.learner.network)
     validation = puzzles.load("9x9", split="validation")
-    with CurveWriter(config.run) as writer:  # where the curve of minimal puzzles begins
+    with SummaryWriter(config.run) as writer:  # where the curve of minimal puzzles begins
         begin = evaluate(training.learner.policy(), validation[: config.validation_games])
         writer.add_scalar(COMPLETION_RATE, begin.completion_rate, 0)
     training.run(console)

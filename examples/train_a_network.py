@@ -32,7 +32,7 @@ def main(argv=None):
     options = parser.parse_args(argv)
     torch.set_num_threads(1)  # more threads on a small network are slower
 
-    # Every setting is a field; `sudoku-gym train expert-iteration --help-all` lists the same ones.
+    # Every setting is a field; `sudoku-gym train expert-iteration --help` lists the same ones.
     config = ExpertIterationConfig(
         run=free_folder(options.run),
         seed=options.seed,

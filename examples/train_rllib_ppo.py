@@ -13,10 +13,10 @@ from pathlib import Path
 
 import ray
 import torch
+from torch.utils.tensorboard import SummaryWriter
 
 from sudoku_agents.rllib import RLlibPolicy, ppo_config
 from sudoku_curricula import SCHEDULES, configure_schedule
-from sudoku_curricula.curves import CurveWriter
 from sudoku_curricula.rllib import write_curves
 from sudoku_gym import compare, load_policy, puzzles
 from sudoku_gym.evaluation import to_markdown
@@ -49,7 +49,7 @@ def main(argv=None):
 
     start = time.perf_counter()
     trained, minutes = 0, 0.0
-    with CurveWriter(options.run) as writer:
+    with SummaryWriter(options.run) as writer:
         while minutes < options.minutes if options.minutes else trained < steps:
             result = algorithm.train()
             write_curves(result, writer)
@@ -57,7 +57,6 @@ def main(argv=None):
             minutes = (time.perf_counter() - start) / 60
             print(progress(trained, result), flush=True)
     algorithm.save_to_path(options.run.absolute() / "checkpoint")
-
     print(f"\nseed {options.seed}, {trained:,} steps, {minutes:.1f} minutes")
     # The network knows the graph of the board, and random weights may play well by that alone.
     players = {name: load_policy(name) for name in ("masked-random", "naked-singles")}

@@ -85,9 +85,6 @@ def ray_cluster():
     each other.
     """
     ray = pytest.importorskip("ray")
-    from sudoku_learning.training.actors import set_token
-
-    set_token()
     os.environ.setdefault("RAY_worker_niceness", "0")  # 15 if unset: they wait for other tests
     ray.init(
         "local", num_cpus=4, include_dashboard=False, log_to_driver=False, configure_logging=False

@@ -4,9 +4,9 @@ from sudoku_curricula.base import Advance, Schedule
 from sudoku_curricula.curriculum import Curriculum
 from sudoku_curricula.schedules import (
     SCHEDULES,
+    Algorithm1Config,
     ConstantConfig,
     LinearConfig,
-    PaperAlgorithm1Config,
     ScheduleConfig,
     SuccessRateConfig,
     all_schedules,
@@ -19,11 +19,11 @@ from sudoku_curricula.wrappers import BlanksCurriculum, VectorBlanksCurriculum
 __all__ = [
     "SCHEDULES",
     "Advance",
+    "Algorithm1Config",
     "BlanksCurriculum",
     "ConstantConfig",
     "Curriculum",
     "LinearConfig",
-    "PaperAlgorithm1Config",
     "Schedule",
     "ScheduleConfig",
     "SuccessRateConfig",

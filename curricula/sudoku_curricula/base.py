@@ -7,12 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from sudoku_gym.storage.configs import decode_json
-
 COMPLETION = "completion"  # the share of games solved
 
 Reason = Literal["success", "limit"]
-_MOST_BLANKS = 25**2  # the cells of the largest boards
 
 
 @dataclass(frozen=True)
@@ -23,10 +20,6 @@ class Advance:
     updates: int  # updates spent on it
     rate: float  # success rate in the last results of the level
     reason: Reason  # `success`: the criterion was met; `limit`: the updates were used up
-
-    def __post_init__(self) -> None:
-        if self.updates < 0:
-            raise ValueError(f"updates must not be negative, but is {self.updates}")
 
 
 class Schedule(ABC):
@@ -85,7 +78,6 @@ class Schedule(ABC):
 
         Raises:
             ValueError: unless 0 <= successes <= count.
-            TypeError: if `record` returns anything but a reason or None.
         """
         if not 0 <= successes <= count:
             raise ValueError(
@@ -96,11 +88,6 @@ class Schedule(ABC):
         self.updates += 1
         self.rate = float(successes / count)
         reason = self.record(int(successes), int(count))
-        if reason not in (None, "success", "limit"):
-            raise TypeError(
-                f"{type(self).__name__}.record returned {reason!r}: return 'success' where the "
-                "level is mastered, 'limit' where its updates are used up, and None to stay"
-            )
         if reason is None or self.finished:
             return False
         return self._advance(reason)
@@ -120,37 +107,25 @@ class Schedule(ABC):
         """Continue from a state that `state_dict` of an equal schedule returned.
 
         Raises:
-            ValueError: if the state is another schedule's or no sound one, or its level is none of
-                this one's.
+            ValueError: if the state is another schedule's, or its level is none of this one's.
         """
-        if not isinstance(state, Mapping):
-            raise ValueError(f"the saved curriculum is no object, but {state!r:.60}")
-        kind = state.get("schedule", type(self).__name__)
+        kind = state["schedule"]
         if kind != type(self).__name__:
             raise ValueError(
-                f"the saved curriculum is a {kind}, this one a {type(self).__name__}; "
+                f"the saved schedule is {kind}, this one {type(self).__name__}; "
                 "resume with the configuration it was saved with"
             )
-        if missing := sorted(self.state_dict().keys() - state.keys()):
-            raise ValueError(f"the saved curriculum lacks {missing[0]!r}: it is no sound one")
-        counts = (state["level"], state["updates"])
-        is_sound = {type(count) for count in counts} == {int} and state["updates"] >= 0
-        if not is_sound or type(state["finished"]) is not bool:
-            raise ValueError("the saved curriculum holds no counts: it is no sound one")
         if state["level"] not in self.levels:
             raise ValueError(
                 f"the saved level of {state['level']} blanks is none of "
                 f"{', '.join(map(str, self.levels))}; resume with the configuration it was saved "
                 "with"
             )
-        rate = decode_json(float | None, state["rate"], "the saved rate")
-        if rate is not None and not 0 <= rate <= 1:
-            raise ValueError(f"the saved rate of {rate} is no share")
-        self.history = decode_json(list[Advance], state["history"], "the saved history")
+        self.history = [Advance(**advance) for advance in state["history"]]
         self.level = state["level"]
         self.finished = state["finished"]
         self.updates = state["updates"]
-        self.rate = rate
+        self.rate = state["rate"]
 
     @abstractmethod
     def record(self, successes: int, count: int) -> Reason | None:
@@ -182,8 +157,5 @@ class Schedule(ABC):
 
 def check_levels(start: int, stop: int) -> None:
     """Raise ValueError unless both are numbers of blanks, at least 1, and `start` is no larger."""
-    for blanks in (start, stop):
-        if type(blanks) is not int or not 1 <= blanks <= _MOST_BLANKS:
-            raise ValueError(f"a level has 1 to {_MOST_BLANKS} blanks, not {blanks!r:.60}")
-    if start > stop:
-        raise ValueError(f"start ({start} blanks) must not exceed stop ({stop} blanks)")
+    if not 1 <= start <= stop:
+        raise ValueError(f"levels begin at 1 blank, and start <= stop: not {start} to {stop}")

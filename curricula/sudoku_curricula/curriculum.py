@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
 from typing import Any
 
 from sudoku_curricula.base import COMPLETION, Schedule
 from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, SUCCESS_RATE, ScalarWriter
-from sudoku_gym.storage.configs import decode_json
-from sudoku_gym.storage.reading import describe_error
-
-_MOST_STEPS = 2**53
 
 SetBlanks = Callable[[Mapping[int, float]], Any]
 PlayHeldOut = Callable[[int | None], tuple[int, int]]
@@ -52,7 +47,7 @@ class Curriculum:
         metrics: Sequence[str] = (COMPLETION,),
         caller: str = "this curriculum",
     ) -> None:
-        if not hasattr(episodes_per_update, "__index__") or episodes_per_update < 1:
+        if episodes_per_update < 1:
             raise ValueError(f"episodes_per_update must be at least 1, not {episodes_per_update}")
         check_metric(schedule, metrics, caller)
         self.schedule = schedule
@@ -138,25 +133,13 @@ class Curriculum:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from a state that `state_dict` returned, and push the level again.
 
-        Keys that others have added to it are left to them.
-
         Raises:
-            ValueError: if it is no such state, or one of another schedule; the curriculum stays as
-                it was.
+            ValueError: if it is the state of another schedule.
         """
-        own = {each.name for each in fields(_SavedCurriculum)}
-        if isinstance(state, Mapping):
-            state = {name: state[name] for name in state if name in own}
-        saved = decode_json(_SavedCurriculum, state, "the saved curriculum")
-        before = self.schedule.state_dict()
-        try:
-            self.schedule.load_state_dict(saved.schedule)
-            self._set_blanks(self.schedule.distribution())
-        except Exception as error:  # a schedule may be another's
-            self.schedule.load_state_dict(before)
-            raise ValueError(describe_error(error)) from error
-        self.steps, self.games = saved.steps, saved.games
-        self._tally = {level: (won, count) for level, won, count in saved.tally}
+        self.schedule.load_state_dict(state["schedule"])
+        self._set_blanks(self.schedule.distribution())
+        self.steps, self.games = state["steps"], state["games"]
+        self._tally = {level: (won, count) for level, won, count in state["tally"]}
 
     def _climb(self, held_out: PlayHeldOut) -> tuple[int, int]:
         """Play and feed until the level stays; return the last games."""
@@ -183,31 +166,8 @@ class Curriculum:
             self._writer.add_scalar(tag, value, self.steps)
 
 
-@dataclass(frozen=True)
-class _SavedCurriculum:
-    """What `Curriculum.state_dict` returns, checked."""
-
-    schedule: dict[str, Any]
-    steps: int
-    games: int
-    tally: list[tuple[int, int, int]]
-
-    def __post_init__(self) -> None:
-        if not (0 <= self.steps < _MOST_STEPS and 0 <= self.games < _MOST_STEPS):
-            raise ValueError("steps and games must be counts")
-        if not all(level > 0 and 0 <= won <= count > 0 for level, won, count in self.tally):
-            raise ValueError("tally must hold levels with successes and count")
-
-
 def check_metric(schedule: Schedule, metrics: Sequence[str], caller: str) -> None:
-    """Raise a ValueError if the caller does not measure the metric of the schedule.
-
-    A TypeError is raised if it is no schedule.
-    """
-    if not isinstance(schedule, Schedule):
-        raise TypeError(
-            f"schedule={schedule!r:.60}: give a Schedule, as make_schedule('success-rate')"
-        )
+    """Raise a ValueError if the caller does not measure the metric of the schedule."""
     if schedule.metric not in metrics:
         raise ValueError(
             f"{caller} measures {', '.join(metrics)} and can't supply {schedule.metric}, by which "

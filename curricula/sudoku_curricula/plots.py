@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor, inf, isfinite, log10
 from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
-from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, MaxNLocator
 from numpy.typing import NDArray
@@ -29,9 +27,7 @@ _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#
 _STYLES = ("-", "--", ":", "-.")  # of the curves of a panel, where colours stand for folders
 _FLOOR_COLOUR = "#444444"
 _FLOOR_STYLES = ("--", ":", "-.")
-_LONGEST_LABEL = 80  # letters
 _COLUMNS = 3
-_MOST_CURVES = 200
 _DECADES = 2  # a loss that spans more than this many is drawn on a logarithmic axis
 _SHARES = ("curriculum", "evaluation", "training", "search")  # groups that hold shares
 _MAX_SCALE_RATIO = 10  # curves share an axis if their maxima differ by at most this factor
@@ -53,8 +49,6 @@ class Panel:
         return _label(self.tags[0] if len(self.tags) == 1 else self.group).capitalize()
 
 
-# Settings of matplotlib in the working folder, perhaps a stranger's, could make it run LaTeX.
-@style.context("default")
 def plot_runs(
     folders: Sequence[str | os.PathLike[str]],
     path: str | os.PathLike[str],
@@ -75,20 +69,19 @@ def plot_runs(
             panel of its own.
 
     Raises:
-        ValueError: if a folder holds no curves, or there is none, or more to compare than colours;
-            if there are more floors than line styles, or no run holds their curve; if the path does
-            not end in `.png`.
+        ValueError: if a folder holds no curves, or there are more to compare than colours; if there
+            are more floors than line styles; if the path does not end in `.png`.
     """
     check_suffix(path, "a plot", ".png")
-    if not folders:
-        raise ValueError("there is nothing to draw: give the folder of a run")
     if compare and len(folders) > len(_COLOURS):
         raise ValueError(
             f"{len(folders)} folders can't be told apart: compare {len(_COLOURS)} at most"
         )
     runs_by_folder = {os.fspath(folder): _read_runs(folder) for folder in folders}
     runs = [run for part in runs_by_folder.values() for run in part]
-    _check_floors(floors, runs)
+    for tag, heights in floors.items():
+        if len(heights) > len(_FLOOR_STYLES):
+            raise ValueError(f"{len(heights)} floors of {tag}: give {len(_FLOOR_STYLES)} at most")
     panels = panels_of(runs, apart=floors)
     if not compare:
         runs_by_folder = {"": runs}
@@ -98,10 +91,9 @@ def plot_runs(
     for axes in figure.axes[len(panels) :]:
         axes.set_visible(False)
     if compare:
-        names = _legend_safe(runs_by_folder)
-        handles = [Line2D([], [], color=colour, linewidth=2) for colour in _COLOURS[: len(names)]]
-        legend = figure.legend(handles, names, loc="outside upper left", ncols=4, frameon=False)
-        _disable_mathtext(legend)
+        handles = [Line2D([], [], color=colour, linewidth=2) for colour in _COLOURS[: len(folders)]]
+        names = list(runs_by_folder)
+        figure.legend(handles, names, loc="outside upper left", ncols=4, frameon=False)
     with atomic_write(path) as temporary:
         figure.savefig(temporary, dpi=130, format="png")
 
@@ -113,7 +105,7 @@ def panels_of(runs: Runs, apart: Collection[str] = ()) -> list[Panel]:
     of a group, shares share panels, and so do losses that span decades, and others of similar size.
 
     Raises:
-        ValueError: if no curve belongs to a group, or more than 200 do.
+        ValueError: if no curve belongs to a group.
     """
     values: dict[str, NDArray[np.float64]] = {}
     # The iteration is a straight line, left to TensorBoard.
@@ -124,9 +116,6 @@ def panels_of(runs: Runs, apart: Collection[str] = ()) -> list[Panel]:
         panels += _panels_of_group(
             group, {tag: all_ for tag, all_ in values.items() if tag.startswith(f"{group}/")}
         )
-    drawn = sum(len(panel.tags) for panel in panels)
-    if drawn > _MOST_CURVES:
-        raise ValueError(f"the runs hold {drawn:,} curves: {_MOST_CURVES} at most are drawn")
     if not panels:
         raise ValueError(f"the runs hold no curve of a group to draw: {', '.join(curves.GROUPS)}")
     return [part for panel in panels for part in _split_out(panel, apart)]
@@ -171,17 +160,6 @@ def _split_out(panel: Panel, tags: Collection[str]) -> Iterator[Panel]:
     for part in (*((tag,) for tag in panel.tags if tag in tags), rest):
         if part:
             yield replace(panel, tags=part)
-
-
-def _check_floors(floors: Floors, runs: Runs) -> None:
-    for tag, heights in floors.items():
-        if len(heights) > len(_FLOOR_STYLES):
-            raise ValueError(
-                f"{len(heights)} floors of {tag} can't be told apart: give {len(_FLOOR_STYLES)} "
-                "at most"
-            )
-        if not any(tag in run for run in runs):
-            raise ValueError(f"floors of {tag}: no run holds a curve of this name")
 
 
 def _spans_decades(values: NDArray[np.float64]) -> bool:
@@ -252,20 +230,18 @@ def _draw_panel(
                 axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
         if len(panel.tags) > 1:
             colour = "black" if compare else _COLOURS[number]
-            axes.plot([], [], style, color=colour, label=_legend_safe([_label(tag)])[0])
+            axes.plot([], [], style, color=colour, label=_label(tag))
         heights = floors.get(tag, {})
-        for name, height, dashes in zip(
-            _legend_safe(heights), heights.values(), _FLOOR_STYLES, strict=False
-        ):
+        for (name, height), dashes in zip(heights.items(), _FLOOR_STYLES, strict=False):
             axes.axhline(height, color=_FLOOR_COLOUR, linestyle=dashes, linewidth=1.2, label=name)
-    axes.set_title(panel.title, loc="left", parse_math=False)
+    axes.set_title(panel.title, loc="left")
     if len(panel.tags) == 1:
         axes.set_title(panel.group, loc="right", color="#888888", fontsize="small")
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
     _set_scales(axes, panel.scale)
     if axes.get_legend_handles_labels()[1]:
-        _disable_mathtext(axes.legend(frameon=False, fontsize="small"))
+        axes.legend(frameon=False, fontsize="small")
 
 
 def _set_scales(axes: Axes, scale: str) -> None:
@@ -284,16 +260,5 @@ def _set_scales(axes: Axes, scale: str) -> None:
             axes.yaxis.set_major_formatter(EngFormatter(sep=""))
 
 
-def _legend_safe(names: Iterable[str]) -> list[str]:
-    """Return names as matplotlib shows them all: what starts with _ it would leave out."""
-    return [f" {name}" if name.startswith("_") else name for name in names]
-
-
-def _disable_mathtext(legend: Legend) -> None:
-    """Keep matplotlib from parsing text between dollar signs as formulas."""
-    for text in legend.get_texts():
-        text.set_parse_math(False)
-
-
 def _label(tag: str) -> str:
-    return tag.rpartition("/")[2].replace("_", " ")[:_LONGEST_LABEL]
+    return tag.rpartition("/")[2].replace("_", " ")

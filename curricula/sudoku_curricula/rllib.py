@@ -1,32 +1,22 @@
-"""A curriculum over blanks as a callback of RLlib's new API stack, and its curves.
-
-Side effect of the import: if `~/ray_results` can't be written, a temporary folder is made and
-replaces Ray's default storage path.
-"""
+"""A curriculum over blanks as a callback of RLlib's new API stack, and its curves."""
 
 from __future__ import annotations
 
-import logging
-import os
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from sudoku_gym.plugins import install_command
+from sudoku_gym.plugins import install_command, suggest_extra
 
 try:
-    from ray.rllib.algorithms import Algorithm
+    from ray.rllib.algorithms import Algorithm, AlgorithmConfig
     from ray.rllib.callbacks.callbacks import RLlibCallback
     from ray.rllib.env.env_runner import EnvRunner
     from ray.rllib.env.env_runner_group import EnvRunnerGroup
-    from ray.train.constants import DEFAULT_STORAGE_PATH
     from ray.tune.logger import LoggerCallback
-    from ray.tune.trainable import trainable
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
         f"sudoku_curricula.rllib needs ray: {install_command('rllib')}"
@@ -53,29 +43,56 @@ _RUNNERS = {
     "episode_return_mean": curves.EPISODIC_RETURN,
     "episode_len_mean": curves.EPISODIC_LENGTH,
 }
-_CURVE_TAGS = (
-    curves.BLANKS_LEVEL,
-    curves.SUCCESS_RATE,
-    curves.COMPLETION_RATE,
-    curves.STEPS_PER_SECOND,
-    curves.ITERATION,
-    *_LOSSES.values(),
-    *_RUNNERS.values(),
+_MEASURED = (curves.SUCCESS_RATE, curves.COMPLETION_RATE, curves.STEPS_PER_SECOND, curves.ITERATION)
+_CURVE_TAGS = dict.fromkeys(  # each once: two losses have one name
+    (curves.BLANKS_LEVEL, *_MEASURED, *_LOSSES.values(), *_RUNNERS.values())
 )
-
-_log = logging.getLogger(__name__)
-
-
-def _use_writable_results_dir() -> None:
-    """Replace Ray's storage path, where every algorithm makes a folder, if it can't be written."""
-    folder = Path(DEFAULT_STORAGE_PATH)
-    if not os.access(folder if folder.exists() else folder.parent, os.W_OK | os.X_OK):
-        results_dir = tempfile.mkdtemp(prefix="ray_results-")
-        vars(trainable).update(DEFAULT_STORAGE_PATH=results_dir)
-        _log.warning("%s can't be written: RLlib keeps its results in %s", folder, results_dir)
+_Config = TypeVar("_Config", bound=AlgorithmConfig)
 
 
-_use_writable_results_dir()
+def add_curriculum(
+    config: _Config,
+    schedule: ScheduleConfig,
+    held_out: Callable[[Algorithm], PlayHeldOut] | None = None,
+    **options: Any,
+) -> _Config:
+    """Add a `BlanksCurriculumCallback`, whose state the algorithm's checkpoints then hold.
+
+    RLlib tells callbacks nothing of saving, so the configuration's class of algorithm becomes a
+    subclass of it that adds the state.
+
+    Args:
+        config: is changed, and returned.
+        schedule: see `BlanksCurriculumCallback`, as all others.
+        held_out: plays held-out puzzles.
+        **options: further arguments of the callback.
+    """
+    config.callbacks(partial(BlanksCurriculumCallback, schedule, held_out, **options))
+    config.algo_class = _with_curriculum_in_checkpoints(config.algo_class)
+    return config
+
+
+def _with_curriculum_in_checkpoints(algorithm_class: Any) -> Any:
+    """Return a subclass of an algorithm, of the same name."""
+
+    class WithCurriculum(algorithm_class):  # type: ignore[misc]
+        def get_state(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+            state = algorithm_class.get_state(self, *args, **kwargs)
+            return {**state, CURRICULUM: _callback_of(self).state_dict()}
+
+        def set_state(self, state: dict[str, Any]) -> None:
+            algorithm_class.set_state(self, state)
+            if CURRICULUM in state:
+                _callback_of(self).load_state_dict(state[CURRICULUM])
+
+    WithCurriculum.__name__ = algorithm_class.__name__
+    WithCurriculum.__qualname__ = f"WithCurriculum{algorithm_class.__qualname__}"
+    return WithCurriculum
+
+
+def _callback_of(algorithm: Any) -> BlanksCurriculumCallback:
+    """Return the curriculum among the callbacks of an algorithm."""
+    return next(each for each in algorithm.callbacks if isinstance(each, BlanksCurriculumCallback))
 
 
 class _LatestScalars:
@@ -91,15 +108,11 @@ class _LatestScalars:
 class BlanksCurriculumCallback(RLlibCallback):
     """Moves the number of blanks by measured success while an algorithm learns.
 
-    RLlib makes callbacks in every process, so pass a factory, not an instance:
-
-    ```python
-    config.callbacks(partial(BlanksCurriculumCallback, SuccessRateConfig(start=2, stop=12)))
-    ```
+    `add_curriculum(config, SuccessRateConfig(start=2, stop=12))` adds it to a configuration; RLlib
+    then makes one in every process.
 
     The level is pushed to all runners, those of the evaluation too: when the algorithm is made, the
-    level moves, a lost runner has been restarted, or a checkpoint has been loaded. Checkpoints of
-    the algorithm hold the state of the curriculum.
+    level moves, a lost runner has been restarted, or a checkpoint has been loaded.
 
     Each result of `train` holds the curves of `sudoku_curricula.curves`, nested like RLlib's
     own metrics, e.g. `result["curriculum"]["blanks"]`; see `write_curves` and `CurvesCallback`.
@@ -145,7 +158,7 @@ class BlanksCurriculumCallback(RLlibCallback):
         self._speed_origin = 0, 0.0  # steps, seconds
 
     def on_algorithm_init(self, *, algorithm: Algorithm, **kwargs: Any) -> None:
-        """Start the schedule, push its level, and join the algorithm's checkpoints."""
+        """Start the schedule, and push its level."""
         self.curriculum = Curriculum(
             self._schedule.build(),
             partial(push_blanks, algorithm),
@@ -154,7 +167,6 @@ class BlanksCurriculumCallback(RLlibCallback):
         )
         if self._make_held_out is not None:
             self._held_out = self._make_held_out(algorithm)
-        _join_checkpoints(algorithm, self)
         self._speed_origin = 0, time.perf_counter()
 
     def on_episode_end(  # type: ignore[override]  # only the arguments used here are listed
@@ -238,12 +250,15 @@ class CurvesCallback(LoggerCallback):
     """
 
     def __init__(self) -> None:
-        self._writers: dict[Any, curves.CurveWriter] = {}
+        self._writers: dict[Any, Any] = {}
 
     def log_trial_start(self, trial: Any) -> None:
         """Open an event file in the trial's folder."""
+        with suggest_extra("writing curves"):
+            from torch.utils.tensorboard import SummaryWriter
+
         trial.init_local_path()
-        self._writers[trial] = curves.CurveWriter(trial.local_path)
+        self._writers[trial] = SummaryWriter(trial.local_path)  # type: ignore[no-untyped-call]
 
     def log_trial_result(self, iteration: int, trial: Any, result: dict[str, Any]) -> None:
         """Write the result's curves."""
@@ -283,21 +298,3 @@ def _common_names(result: Mapping[str, Any]) -> dict[str, float]:
     metrics |= {common: runners[name] for name, common in _RUNNERS.items() if name in runners}
     # If no episode ended, the mean is NaN.
     return {tag: float(value) for tag, value in metrics.items() if np.isfinite(value)}
-
-
-def _join_checkpoints(algorithm: Algorithm, callback: BlanksCurriculumCallback) -> None:
-    """Make an algorithm's checkpoints include the curriculum state."""
-    # RLlib tells callbacks neither of saving nor, in `from_checkpoint` and `restore_from_path`, of
-    # loading. All its ways of saving and loading pass through these two methods.
-    get_state, set_state = algorithm.get_state, algorithm.set_state
-
-    def get_state_with_curriculum(*args: Any, **kwargs: Any) -> dict[str, Any]:
-        return {**get_state(*args, **kwargs), CURRICULUM: callback.state_dict()}
-
-    def set_state_with_curriculum(state: dict[str, Any]) -> None:
-        set_state(state)
-        if CURRICULUM in state:
-            callback.load_state_dict(state[CURRICULUM])
-
-    algorithm.get_state = get_state_with_curriculum  # type: ignore[method-assign]
-    algorithm.set_state = set_state_with_curriculum  # type: ignore[method-assign]

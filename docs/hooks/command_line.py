@@ -26,12 +26,12 @@ The settings of each trainer are on [a page of their own](trainers.md).
 TRAINERS_INTRODUCTION = """# Trainers
 
 `sudoku-gym train` lists the trainers with how long they take, `sudoku-gym train TRAINER --help`
-shows the options of one on a screen, and `--help-all` what stands here.
+shows the options of one.
 `sudoku-gym train TRAINER` trains, and writes curves, checkpoints and its configuration to `--run`;
 `--resume` goes on where a run was stopped. A run's folder is then a policy:
 `load_policy("runs/mine")`. What stands at the end of a help text as sub-commands picks a part, a
 network's body or a curriculum, and its own settings follow it:
-`sudoku-gym train calphazero network:mlp --help-all` shows them.
+`sudoku-gym train calphazero network:mlp --help` shows them.
 """
 
 
@@ -55,7 +55,7 @@ def help_of(words: list[str]) -> str:
     """Return the help text of a command without colours."""
     printed = io.StringIO()
     with patch.dict(os.environ, {"COLUMNS": str(WIDTH)}), redirect_stdout(printed):
-        code = cli.main([*words, "--help" if len(words) == 1 else "--help-all"])
+        code = cli.main([*words, "--help"])
     if code:
         raise ValueError(f"sudoku-gym {' '.join(words)} --help ended with {code}")
     lines = (

@@ -117,14 +117,6 @@ def test_another_metric_is_fed_once_and_games_draw_the_level():
     assert [value for _, value in curves["curriculum/policy_accuracy"]] == [0.8, 0.95]
 
 
-def test_a_metric_that_decides_nothing_is_drawn():
-    curves = Curves()
-    curriculum, _ = started(writer=curves)
-    curriculum.report_held_out(HeldOut(skill=1), {"policy_accuracy": (3, 4)})
-    assert curves["curriculum/policy_accuracy"] == [(0, 0.75)]
-    assert curriculum.schedule.rate == 0.1
-
-
 def test_a_report_without_the_metric_is_refused():
     curriculum, _ = started("policy_accuracy")
     with pytest.raises(ValueError, match="moves by policy_accuracy, and this report measured noth"):
@@ -139,81 +131,23 @@ def test_the_state_is_that_of_a_run_that_was_never_interrupted():
     for curriculum in (whole, first):
         curriculum.report_held_out(HeldOut(skill=2))
         curriculum.report([3], [True])
-    second.load_state_dict({**json.loads(json.dumps(first.state_dict())), "theirs": 1})
+    second.load_state_dict(json.loads(json.dumps(first.state_dict())))
     assert pushed == [5, 2, 3]
     for curriculum in (whole, second):
         curriculum.report_held_out(HeldOut(skill=3))
     assert second.state_dict() == whole.state_dict()
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"schedule": None},
-        {"schedule": {"level": 3}},
-        {"steps": -1},
-        {"steps": 1.5},
-        {"games": None},
-        {"tally": 5},
-        {"tally": [[8, 3]]},
-        {"tally": [[8, 3, -1]]},
-        {"tally": [[8, float("nan"), 3]]},
-    ],
-)
-def test_a_state_that_is_none_changes_nothing(changes):
-    (first, _), (second, pushed) = started(), started()
-    first.report_held_out(HeldOut(skill=2))
-    before = second.state_dict()
-    with pytest.raises(ValueError):
-        second.load_state_dict({**first.state_dict(), **changes})
-    assert second.state_dict() == before and pushed == [5, 2]
-
-
-def test_the_results_of_a_long_window_are_loaded():
-    many, again = (
-        Curriculum(make_schedule("success-rate", window=30_000), print, 1) for _ in range(2)
-    )
-    for _ in range(25_000):
-        many.report([2], [False])
-    again.load_state_dict(many.state_dict())
-    assert len(many.state_dict()["schedule"]["results"]) == 25_000
-    assert again.state_dict() == many.state_dict()
-
-
-@pytest.mark.parametrize("results", [[[6, None]], [[6, 6], 3], [[7, 6]], None, [[float("inf"), 6]]])
-def test_a_schedule_that_is_half_loaded_is_put_back(results):
-    curriculum, other = (Curriculum(make_schedule("success-rate"), print) for _ in range(2))
-    other.report([2] * 100, [True] * 100)
-    state, before = other.state_dict(), curriculum.state_dict()
-    state["schedule"]["results"] = results
-    with pytest.raises(ValueError, match="the saved "):
-        curriculum.load_state_dict(state)
-    assert curriculum.state_dict() == before != other.state_dict()
-
-
 def test_a_schedule_is_refused_where_its_metric_is_not_measured():
     schedule = make_schedule("algorithm-1")  # by the paper's policy accuracy
     expected = (
-        "can't supply policy_accuracy, by which PaperAlgorithm1 moves: configure it with "
+        "can't supply policy_accuracy, by which Algorithm1 moves: configure it with "
         "metric='completion'"
     )
     with pytest.raises(ValueError, match=f"this curriculum measures completion and {expected}"):
         Curriculum(schedule, print)
     with pytest.raises(ValueError, match=f"my trainer measures completion and {expected}"):
         check_metric(schedule, ("completion",), "my trainer")
-
-
-@pytest.mark.parametrize("name", [*SCHEDULES, "streak"])
-def test_every_schedule_that_completion_can_move_climbs(streak, name):
-    schedule = make_schedule(name, **({"metric": "completion"} if name == "algorithm-1" else {}))
-    pushed = []
-    curriculum = Curriculum(schedule, pushed.append)
-    for _ in range(1000):
-        curriculum.report_held_out(HeldOut(skill=99))
-        if schedule.finished:
-            break
-    assert schedule.finished == (name != "constant")
-    assert max(pushed[-1]) == schedule.level == schedule.levels[-1]
 
 
 def test_a_schedule_of_ones_own_plugs_in(streak):
@@ -226,16 +160,6 @@ def test_a_schedule_of_ones_own_plugs_in(streak):
         Curriculum(make_schedule("streak", metric="patience"), print)
 
 
-@pytest.mark.parametrize("answer", [False, True, "won", 1])
-def test_an_answer_that_means_nothing_is_refused(answer):
-    schedule = StreakConfig().build()
-    schedule.answer = answer
-    schedule.update(2, 4, 4)
-    schedule.update(2, 4, 4)
-    with pytest.raises(TypeError, match=rf"Streak.record returned {answer!r}: return 'success'"):
-        schedule.update(2, 4, 4)
-
-
 def test_a_last_level_that_can_not_be_served_is_noticed_at_once():
     def set_blanks(blanks):
         if max(blanks) > 12:
@@ -243,10 +167,3 @@ def test_a_last_level_that_can_not_be_served_is_noticed_at_once():
 
     with pytest.raises(ValueError, match="no puzzle with 40 blanks"):
         Curriculum(make_schedule("linear", start=11, stop=40, updates=30), set_blanks)
-
-
-@pytest.mark.parametrize("count", [0, 2.5, float("nan"), float("inf")])
-def test_episodes_are_counted_in_whole_numbers(count):
-    schedule = make_schedule("constant", blanks=2)
-    with pytest.raises(ValueError, match="episodes_per_update must be at least 1"):
-        Curriculum(schedule, lambda blanks: None, count)

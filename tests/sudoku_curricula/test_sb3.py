@@ -97,14 +97,6 @@ def test_training_episodes_move_the_level_of_every_environment():
     assert callback.curriculum.games > 100
 
 
-def test_the_level_is_pushed_when_training_starts():
-    model = ppo()
-    assert weights(model) == [{1: 1.0}] * GAMES
-    model.learn(60, BlanksCurriculumCallback(make_schedule("constant", blanks=9)))
-    assert weights(model) == [{9: 1.0}] * GAMES
-    assert {game.level for game in model.get_env().unwrapped.envs} == {9}
-
-
 def test_held_out_games_move_it_past_all_that_is_mastered():
     model, schedule, held_out = ppo(), algorithm_1(), HeldOut(skill=4)
     model.learn(240, BlanksCurriculumCallback(schedule, held_out, evaluate_every=120))
@@ -170,20 +162,10 @@ def test_it_survives_save_and_load(tmp_path):
     assert callback.curriculum.games > saved["games"]
 
 
-def test_a_second_call_of_learn_goes_on():
-    model, schedule = ppo(), algorithm_1()
-    callback = BlanksCurriculumCallback(schedule, episodes_per_update=10)
-    model.learn(120, callback)
-    level, count = schedule.level, callback.curriculum.games
-    model.learn(60, callback, reset_num_timesteps=False)
-    assert schedule.level >= level > 2
-    assert callback.curriculum.games > count
-
-
 def test_another_schedule_does_not_take_over(tmp_path):
     model = ppo()
     model.learn(60, BlanksCurriculumCallback(algorithm_1()))
-    with pytest.raises(ValueError, match="is a PaperAlgorithm1, this one a Constant"):
+    with pytest.raises(ValueError, match="saved schedule is Algorithm1, this one Constant"):
         model.learn(60, BlanksCurriculumCallback(make_schedule("constant")))
 
 
@@ -197,13 +179,3 @@ def test_off_policy_algorithms_take_it_too():
     model = DQN("MlpPolicy", games(), learning_starts=60, seed=0, device="cpu")
     model.learn(300, BlanksCurriculumCallback(schedule, episodes_per_update=10))
     assert schedule.level > 2
-
-
-def test_evaluations_need_a_distance():
-    with pytest.raises(ValueError, match="evaluate_every must be at least 1"):
-        BlanksCurriculumCallback(algorithm_1(), HeldOut(2), evaluate_every=0)
-
-
-def test_a_metric_that_it_does_not_measure_is_refused():
-    with pytest.raises(ValueError, match="BlanksCurriculumCallback measures completion and can't"):
-        BlanksCurriculumCallback(algorithm_1(metric="policy_accuracy"))

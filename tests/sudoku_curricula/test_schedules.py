@@ -2,15 +2,14 @@
 
 import json
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sudoku_curricula import (
     SCHEDULES,
+    Algorithm1Config,
     LinearConfig,
-    PaperAlgorithm1Config,
     SuccessRateConfig,
     make_schedule,
 )
@@ -41,13 +40,6 @@ def test_defaults_build(name):
     assert not schedule.finished
 
 
-def test_constant_never_moves():
-    schedule = make_schedule("constant", blanks=7)
-    assert not any(feed(schedule, 1.0) for _ in range(1000))
-    assert (schedule.level, schedule.finished) == (7, False)
-    assert schedule.distribution() == {7: 1.0}
-
-
 def test_linear_shares_its_updates_evenly():
     schedule = LinearConfig(start=3, stop=6, updates=10).build()
     levels = []
@@ -66,13 +58,6 @@ def test_success_rate_waits_for_proof():
     assert schedule.level == 3
     assert schedule.history[0].reason == "success"
     assert schedule.interval() == (0.0, 1.0)  # nothing is known of the new level
-
-
-def test_success_rate_needs_its_fewest_games():
-    config = SuccessRateConfig(threshold=0.5, min_count=100)
-    schedule = config.build()
-    assert not any(feed(schedule, 1.0, count=1) for _ in range(99))
-    assert feed(schedule, 1.0, count=1)
 
 
 def test_success_rate_forgets_what_left_the_window():
@@ -106,23 +91,8 @@ def test_success_rate_steps_stop_at_the_last_level():
     assert [advance.level for advance in schedule.history] == [4, 6, 8, 9]
 
 
-def test_mastery_is_remembered_after_a_relapse():
-    schedule = SuccessRateConfig(start=2, stop=2).build()
-    feed(schedule, 1.0, count=400)
-    feed(schedule, 0.0, count=400)
-    assert schedule.finished
-    assert schedule.rate == 0.0
-    assert len(schedule.history) == 1
-
-
-def test_each_schedule_says_by_which_metric_it_moves():
-    assert make_schedule("success-rate").metric == "completion"
-    assert make_schedule("algorithm-1").metric == "policy_accuracy"
-    assert make_schedule("algorithm-1?metric=completion&stop=3").metric == "completion"
-
-
 def test_algorithm_1_says_which_way_it_advanced():
-    schedule = PaperAlgorithm1Config(start=2, stop=4, gamma=0.9, max_iterations=3).build()
+    schedule = Algorithm1Config(start=2, stop=4, gamma=0.9, max_iterations=3).build()
     assert not feed(schedule, 0.9)  # alpha > gamma is strict
     assert feed(schedule, 0.91)
     assert [feed(schedule, 0.1) for _ in range(3)] == [False, False, True]
@@ -173,24 +143,12 @@ def test_laws_of_every_schedule_and_exact_resume(name, results, cut):
         assert resumed.distribution() == schedule.distribution()
 
 
-def test_numpy_counts_are_fit_for_json():
-    schedule = SuccessRateConfig().build()
-    schedule.update(np.int64(2), np.int64(3), np.int64(4))
-    feed(schedule, 1.0, count=400)
-    json.dumps(schedule.state_dict())
-
-
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("constant", {"blanks": 0}, "a level has 1 to 625 blanks, not 0"),
-        (
-            "linear",
-            {"start": 5, "stop": 4},
-            r"start \(5 blanks\) must not exceed stop \(4 blanks\)",
-        ),
+        ("constant", {"blanks": 0}, "levels begin at 1 blank, and start <= stop: not 0 to 0"),
+        ("linear", {"start": 5, "stop": 4}, "start <= stop: not 5 to 4"),
         ("linear", {"start": 1, "stop": 4, "updates": 3}, "updates must be at least 4"),
-        ("success-rate", {"start": 5, "stop": 4}, "must not exceed stop"),
         ("success-rate", {"step": 0}, "step must be at least 1, not 0"),
         ("success-rate", {"threshold": 1.0}, "threshold must lie between 0 and 1, not 1.0"),
         ("success-rate", {"rehearsal": 1.0}, r"rehearsal must lie in \[0, 1\), not 1.0"),
@@ -198,25 +156,14 @@ def test_numpy_counts_are_fit_for_json():
         ("success-rate", {"threshold": 0.999}, "widen it to at least 3838 or lower"),
         ("algorithm-1", {"gamma": 0.0}, "gamma must lie between 0 and 1, not 0.0"),
         ("algorithm-1", {"max_iterations": 0}, "max_iterations must be at least 1, not 0"),
-        ("algorithm-1", {"metric": "luck"}, "'policy_accuracy' or 'completion', not 'luck'"),
+        ("algorithm-1", {"metric": "luck"}, "policy_accuracy or completion, not 'luck'"),
         ("algorithm-1?depth=3", {}, "'algorithm-1' has no option depth: use start, stop, gamma"),
-        ("linear", {"stop": 10**9, "updates": 10**10}, "1 to 625 blanks, not 1000000000"),
-        ("linear", {"updates": float("inf")}, "updates must be at least 11"),
-        ("constant", {"blanks": True}, "1 to 625 blanks, not True"),
         ("exponential", {}, "no schedule is called 'exponential': use constant, linear"),
     ],
 )
 def test_bad_configurations_are_refused(name, options, message):
     with pytest.raises(ValueError, match=message):
         make_schedule(name, **options)
-
-
-def test_the_window_that_an_error_asks_for_suffices():
-    SuccessRateConfig(threshold=0.999, window=3838).build()
-    with pytest.raises(ValueError, match="window must be below 1,000,000,000"):
-        SuccessRateConfig(window=10**400)
-    with pytest.raises(ValueError, match="at least 3838"):
-        SuccessRateConfig(threshold=0.999, window=3837)
 
 
 def test_impossible_results_are_refused():
@@ -227,33 +174,7 @@ def test_impossible_results_are_refused():
 
 def test_a_foreign_state_is_refused():
     state = make_schedule("linear").state_dict()
-    with pytest.raises(ValueError, match="saved curriculum is a Linear, this one a SuccessRate"):
+    with pytest.raises(ValueError, match="saved schedule is Linear, this one SuccessRate"):
         make_schedule("success-rate").load_state_dict(state)
     with pytest.raises(ValueError, match="saved level of 2 blanks is none of 4, 5"):
         make_schedule("linear", start=4, stop=5).load_state_dict(state)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [{"level": 3.0}, {"updates": 0.5}, {"updates": True}, {"updates": -1}, {"finished": 5}],
-)
-def test_a_state_that_holds_no_counts_is_refused(changes):
-    schedule = make_schedule("linear")
-    with pytest.raises(ValueError, match="holds no counts"):
-        schedule.load_state_dict({**schedule.state_dict(), **changes})
-
-
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"updates": "x"}, "the saved history 0, updates: 'x' is no int"),
-        ({"updates": -5}, "updates must not be negative, but is -5"),
-        ({"reason": "boredom"}, "the saved history 0, reason: 'boredom' is no"),
-        ({"more": 1}, "the saved history 0 has an unknown key 'more'"),
-    ],
-)
-def test_a_history_of_no_levels_is_refused(changes, problem):
-    schedule = make_schedule("linear")
-    advance = {"level": 2, "updates": 1, "rate": 1.0, "reason": "success"}
-    with pytest.raises(ValueError, match=problem):
-        schedule.load_state_dict({**schedule.state_dict(), "history": [{**advance, **changes}]})

@@ -1,7 +1,5 @@
 """The wrappers on a small game of known outcome: counting, promotion, modes, curves, resume."""
 
-import json
-
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -90,23 +88,6 @@ def test_promotes_pushes_the_level_and_draws_both():
     ]
 
 
-def test_rehearsal_games_do_not_count_for_the_level():
-    schedule = make_schedule("success-rate", start=2, stop=4, rehearsal=0.5)
-    env = BlanksCurriculum(LongGame(), schedule, episodes_per_update=50)
-    env.reset(seed=1)
-    while schedule.level == 2:
-        play(env, [1])
-    before = env.curriculum.steps
-    games = {2: 0, 3: 0}
-    while schedule.updates == 0:
-        level = env.unwrapped.level
-        play(env, [1] * level)
-        games[level] += 1
-    assert games[3] == 50
-    assert 20 < games[2] < 100
-    assert env.curriculum.steps - before == 2 * games[2] + 3 * games[3]
-
-
 def truth_of(envs, actions, seed, mode):
     """Play vector actions without the wrapper's help; return games won and played by level."""
     truth = {}
@@ -140,21 +121,6 @@ def test_counts_each_episode_once_in_every_mode(mode):
     assert tally == truth
     assert sum(n for _, n in tally.values()) > 200
     assert envs.curriculum.steps == 1000
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_vector_promotes_in_every_mode(mode):
-    schedule = algorithm_1()
-    envs = SyncVectorEnv([LongGame] * 4, autoreset_mode=mode)
-    envs = VectorBlanksCurriculum(envs, schedule, episodes_per_update=8)
-    envs.reset(seed=0)
-    for _ in range(40):
-        _, _, terminated, _, _ = envs.step(np.ones(4, np.int64))
-        if mode == AutoresetMode.DISABLED and terminated.any():
-            envs.reset(options={"reset_mask": terminated})
-    assert schedule.finished
-    assert [advance.reason for advance in schedule.history] == ["success"] * 3
-    assert [env.level for env in envs.unwrapped.envs] == [4] * 4
 
 
 def test_async_workers_get_the_level():
@@ -196,22 +162,6 @@ def test_a_board_that_waits_for_its_reset_is_reported_once():
     assert envs.curriculum.state_dict()["tally"] == [[2, 5, 5]]
 
 
-def test_resume_continues_exactly():
-    def start():
-        env = BlanksCurriculum(LongGame(), algorithm_1(), episodes_per_update=3)
-        env.reset(seed=3)
-        return env
-
-    whole, first, second = start(), start(), start()
-    play(whole, [1] * 6 + [1] * 6)
-    play(first, [1] * 6 + [1] * 3)
-    second.curriculum.load_state_dict(json.loads(json.dumps(first.curriculum.state_dict())))
-    assert second.unwrapped.weights == {3: 1.0}
-    second.reset()
-    play(second, [1] * 3)
-    assert second.curriculum.state_dict() == whole.curriculum.state_dict()
-
-
 def test_an_environment_without_levels_is_refused():
     with pytest.raises(ValueError, match="has no set_blanks: wrap a Sudoku environment"):
         BlanksCurriculum(gym.make("CartPole-v1"), algorithm_1())
@@ -230,26 +180,6 @@ def test_an_episode_without_its_result_is_refused():
     env.reset()
     with pytest.raises(ValueError, match="without 'is_success' in its info"):
         env.step(1)
-
-
-def test_no_episode_is_no_update():
-    with pytest.raises(ValueError, match="episodes_per_update must be at least 1, not 0"):
-        BlanksCurriculum(LongGame(), algorithm_1(), episodes_per_update=0)
-
-
-def test_a_metric_that_episodes_do_not_tell_is_refused():
-    schedule = algorithm_1(metric="policy_accuracy")
-    with pytest.raises(ValueError, match=r"^BlanksCurriculum measures completion and can't"):
-        BlanksCurriculum(LongGame(), schedule)
-    with pytest.raises(ValueError, match=r"^VectorBlanksCurriculum measures completion and can't"):
-        VectorBlanksCurriculum(SyncVectorEnv([LongGame]), schedule)
-
-
-def test_a_curriculum_that_is_refused_leaves_its_environment_open():
-    envs = SudokuVectorEnv(2, "4x4")
-    with pytest.raises(ValueError, match="serves 1 to 12 blanks, not 99"):
-        VectorBlanksCurriculum(envs, make_schedule("success-rate", stop=99))
-    envs.reset(seed=0)
 
 
 def test_layers_between_pass_a_curriculum_on():

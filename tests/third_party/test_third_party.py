@@ -134,7 +134,7 @@ def test_every_command_takes_the_board_the_puzzles_and_the_policies(capsys):
     assert "solved" in run(capsys, "watch", "mine.csv", *board, "--policy", borrowed)
     for env in (WITH_MODULE, NAMED):
         assert "Rewards" in run(capsys, "text", env, "--policy", "first-legal", "--seed", "0")
-    assert "hurdles" in run(capsys, "train", "mlp", "--help-all")
+    assert "hurdles" in run(capsys, "train", "mlp", "--help")
 
 
 @pytest.mark.slow

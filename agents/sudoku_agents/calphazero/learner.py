@@ -27,8 +27,7 @@ from sudoku_learning.training import (
     train_cli,
 )
 from sudoku_learning.training.environments import geometry_of_env
-from sudoku_learning.training.samplers import SamplingLearner, make_sampler
-from sudoku_learning.training.sampling import split_games
+from sudoku_learning.training.sampling import SamplingLearner, make_sampler, split_games
 
 
 class CAlphaZeroLearner(SamplingLearner):
@@ -90,7 +89,7 @@ class CAlphaZeroLearner(SamplingLearner):
     def restore(self, state: LearnerState) -> None:
         """Restore the state of a learner with the same configuration."""
         self.optimizer.restore(state)
-        self.replay.restore(state.arrays, self._geometry.size)
+        self.replay.restore(state.arrays)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

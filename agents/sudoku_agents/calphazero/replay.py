@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_learning.training.checkpoint import REPLAY
-from sudoku_learning.training.records import Records, check_arrays
+from sudoku_learning.training.sampling import Batch
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class SparsePolicies:
 
 
 @dataclass(frozen=True)
-class Positions(Records):
+class Positions(Batch):
     """M positions of self-play: the triples (s, p_s, r) of cAlphaZero, section 4.2."""
 
     boards: NDArray[np.int8]  # int8 `[M, N, N]`
@@ -101,62 +100,11 @@ class PositionReplay:
             "returns": whole.returns,
         }
 
-    def restore(self, arrays: Mapping[str, NDArray[Any]], size: int) -> None:
-        """Take over the arrays of another replay, of boards of N = `size`.
-
-        Raises:
-            ValueError: if an array is missing, or they do not fit each other.
-        """
-        _check(arrays, size, self._iterations)
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take over the arrays of another replay."""
         policies = SparsePolicies(arrays["offsets"], arrays["actions"], arrays["shares"])
         whole = Positions(arrays["boards"], policies, arrays["returns"])
         ends = np.cumsum(arrays["sizes"])
         self._parts = [
             whole[end - length : end] for length, end in zip(arrays["sizes"], ends, strict=True)
         ]
-
-
-def _check(arrays: Mapping[str, NDArray[Any]], size: int, iterations: int) -> None:
-    length, parts, entries = (
-        len(np.atleast_1d(arrays.get(name, ()))) for name in ("boards", "sizes", "actions")
-    )
-    wanted = {
-        "sizes": ((parts,), np.int64),
-        "boards": ((length, size, size), np.int8),
-        "offsets": ((length + 1,), np.int64),
-        "actions": ((entries,), np.uint16),
-        "shares": ((entries,), np.float32),
-        "returns": ((length,), np.float32),
-    }
-    check_arrays(arrays, wanted)
-    sizes, boards = arrays["sizes"], arrays["boards"]
-    if not 1 <= parts <= iterations or ((sizes < 0) | (sizes > length)).any():
-        raise ValueError(f"{REPLAY}: sizes are not those of 1 to {iterations} iterations")
-    if sizes.sum() != length:
-        raise ValueError(f"{REPLAY}: sizes add up to {sizes.sum()}, and there are {length} boards")
-    if ((boards < 0) | (boards > size)).any():
-        raise ValueError(f"{REPLAY}: boards hold something else than digits from 0 to {size}")
-    _check_policies(boards, arrays["offsets"], arrays["actions"], arrays["shares"])
-
-
-def _check_policies(
-    boards: NDArray[np.int8],
-    offsets: NDArray[np.int64],
-    actions: NDArray[np.uint16],
-    shares: NDArray[np.float32],
-) -> None:
-    """Hold each policy to be one over placements into blank cells of its board."""
-    if offsets[0] != 0 or offsets[-1] != len(actions) or not (offsets[:-1] < offsets[1:]).all():
-        raise ValueError(f"{REPLAY}: offsets do not rise from 0 to {len(actions)}")
-    size = boards.shape[1]
-    owners = np.repeat(np.arange(len(boards)), np.diff(offsets))
-    rises = np.diff(actions.astype(np.int64)) > 0
-    if (actions >= size**3).any() or not (rises | (np.diff(owners) > 0)).all():
-        raise ValueError(f"{REPLAY}: actions do not rise from 0 to {size**3 - 1} in each policy")
-    if boards.reshape(len(boards), -1)[owners, actions // size].any():
-        raise ValueError(f"{REPLAY}: actions has a placement into a cell that is not blank")
-    if not ((shares > 0) & (shares <= 1)).all():
-        raise ValueError(f"{REPLAY}: shares has a number that is not above 0 and at most 1")
-    sums = np.bincount(owners, shares, len(boards))
-    if (np.abs(sums - 1) > 1e-3).any():
-        raise ValueError(f"{REPLAY}: the shares of a policy do not sum to 1")

@@ -16,12 +16,11 @@ from sudoku_agents.calphazero.search import BatchedSearch, Evaluator, SearchOutp
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_learning.networks import POLICY_AND_VALUE, Network
 from sudoku_learning.training.environments import geometry_of_env, training_envs
-from sudoku_learning.training.records import Concatenable
-from sudoku_learning.training.sampling import SamplingTask
+from sudoku_learning.training.sampling import Batch, SamplingTask
 
 
 @dataclass(frozen=True)
-class SelfPlayGames(Concatenable):
+class SelfPlayGames(Batch):
     """G games of self-play."""
 
     positions: Positions  # every board at which a move was made, in the order of moves

@@ -18,12 +18,11 @@ from sudoku_agents.best_first_search.solver import logits_function
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
 from sudoku_learning.networks import POLICY_AND_VALUE, Network
 from sudoku_learning.training.environments import training_source
-from sudoku_learning.training.records import Concatenable
-from sudoku_learning.training.sampling import SamplingTask
+from sudoku_learning.training.sampling import Batch, SamplingTask
 
 
 @dataclass(frozen=True)
-class Labels(Concatenable):
+class Labels(Batch):
     """Results of the search on puzzles of one environment."""
 
     puzzles: NDArray[np.int8]  # int8 `[M, N, N]`, those that were solved

@@ -28,7 +28,7 @@ from sudoku_learning.recurrent import (
     run_updates,
 )
 from sudoku_learning.training import (
-    AveragedWeights,
+    EMA,
     LearnerState,
     Optimizer,
     Progress,
@@ -36,18 +36,14 @@ from sudoku_learning.training import (
     RunGenerators,
     train_cli,
 )
-from sudoku_learning.training.checkpoint import REPLAY, STATE
 from sudoku_learning.training.environments import geometry_of_env
-from sudoku_learning.training.samplers import SamplingLearner, make_sampler
-from sudoku_learning.training.sampling import split_games
+from sudoku_learning.training.sampling import SamplingLearner, make_sampler, split_games
 from sudoku_learning.training.weights import load_initial_weights
 
-SEARCHED = curves.curve(
-    "search/success_rate", "Share of the latest environment's puzzles that the search solved."
-)
-EVALUATIONS = curves.curve(
-    "search/evaluations", "Network evaluations of the search, averaged over its puzzles."
-)
+SEARCHED = "search/success_rate"
+"""Share of the latest environment's puzzles that the search solved."""
+EVALUATIONS = "search/evaluations"
+"""Network evaluations of the search, averaged over its puzzles."""
 
 
 class ExpertIterationLearner(SamplingLearner):
@@ -69,7 +65,7 @@ class ExpertIterationLearner(SamplingLearner):
         self.optimizer = Optimizer(self.network, config.optimizer)
         self._averaged = None
         if config.average:
-            self._averaged = AveragedWeights(self.network, self.optimizer, config.average)
+            self._averaged = EMA(self.network, self.optimizer, config.average)
         self.sampler = make_sampler(partial(SearchWorker, config), config.ray)
         self._joined = self._envs[:1]
 
@@ -122,15 +118,9 @@ class ExpertIterationLearner(SamplingLearner):
 
     def restore(self, state: LearnerState) -> None:
         """Restore the state of a learner with the same configuration."""
-        joined = state.numbers["joined"]
-        if not 1 <= joined <= len(self._envs):
-            raise ValueError(f"{STATE}: {joined} environments joined, of {len(self._envs)}")
-        wanted = {f"{env}.{kind}" for env in self._envs[:joined] for kind in LabelPool.KINDS}
-        if state.arrays.keys() != wanted:
-            raise ValueError(f"{REPLAY}: it must hold {', '.join(sorted(wanted))}")
         kept = self.optimizer if self._averaged is None else self._averaged
         kept.restore(state)
-        self._joined = self._envs[:joined]
+        self._joined = self._envs[: state.numbers["joined"]]
         for env in self._joined:
             self._pools[env].restore(state.arrays, f"{env}.")
 

@@ -34,17 +34,17 @@ from sudoku_learning.training import (
     train_cli,
 )
 from sudoku_learning.training.environments import training_source
-from sudoku_learning.training.samplers import SamplingLearner, make_sampler
-from sudoku_learning.training.sampling import split_games
+from sudoku_learning.training.sampling import SamplingLearner, make_sampler, split_games
 from sudoku_learning.training.weights import load_initial_weights
 
-BALANCE_LOSS = curves.curve("losses/balance_loss", "The balance loss that `loss.kind` chooses.")
-LOG_Z = curves.curve("losses/log_z", "The network's log Z, averaged over the puzzles drawn.")
+BALANCE_LOSS = "losses/balance_loss"
+"""The balance loss that `loss.kind` chooses."""
+LOG_Z = "losses/log_z"
+"""The network's log Z, averaged over the puzzles drawn."""
 BALANCE_CURVES = (BALANCE_LOSS, LOG_Z)
 LIKELIHOOD_CURVES = (PLACEMENT_LOSS, curves.TRAINING_COMPLETION)
-SAMPLE_SUCCESS = curves.curve(
-    "training/success_rate", "Share of the sampled trajectories that ended at a solution."
-)
+SAMPLE_SUCCESS = "training/success_rate"
+"""Share of the sampled trajectories that ended at a solution."""
 
 
 class GFlowNetLearner(SamplingLearner):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sudoku_agents.gflownet.orders import ForwardMasks, Order, forward_masks
 from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.training.records import Records
+from sudoku_learning.training.sampling import Batch
 
 ChooseActions: TypeAlias = Callable[
     [NDArray[np.int64], NDArray[np.int8], ForwardMasks], NDArray[np.int64]
@@ -23,7 +23,7 @@ boards int8 `[B, N, N]` and masks."""
 
 
 @dataclass(frozen=True)
-class Trajectories(Records):
+class Trajectories(Batch):
     """G trajectories of at most T steps."""
 
     puzzles: NDArray[np.int8]  # int8 `[G, N, N]`, where they begin

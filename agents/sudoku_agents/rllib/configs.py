@@ -22,7 +22,7 @@ from sudoku_agents.rllib.environment import MaskedSudoku
 from sudoku_agents.rllib.modules import MaskedActorCritic, MaskedQNetwork
 from sudoku_agents.rllib.play import held_out
 from sudoku_curricula import ScheduleConfig
-from sudoku_curricula.rllib import BlanksCurriculumCallback
+from sudoku_curricula.rllib import add_curriculum
 from sudoku_learning.networks import BodyConfig
 from sudoku_learning.training.environments import divided_source, is_bank
 
@@ -122,10 +122,7 @@ def sudoku_config(
             training, others = divided_source(board.spec.kwargs)
             env_config |= {"source": training, "split": "all"}
             play = partial(held_out, source=others, split="all")
-        callback: Any = partial(
-            BlanksCurriculumCallback, curriculum, play, evaluate_every=evaluate_every
-        )
-        config.callbacks(callback)
+        add_curriculum(config, curriculum, play, evaluate_every=evaluate_every)
     config.environment(MaskedSudoku, env_config={"id": env, **env_config})
     config.env_runners(
         num_envs_per_env_runner=num_envs, gym_env_vectorize_mode="vector_entry_point"

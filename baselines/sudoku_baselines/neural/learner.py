@@ -21,7 +21,7 @@ from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.recurrent import RecurrentBatch, Segment, run_updates
 from sudoku_learning.training import (
-    AveragedWeights,
+    EMA,
     Learner,
     LearnerState,
     Optimizer,
@@ -30,10 +30,10 @@ from sudoku_learning.training import (
     RunGenerators,
 )
 
-CELL_LOSS = curves.curve("losses/cell_loss", "Cross-entropy of the cells that count, in nats.")
-HALTING_LOSS = curves.curve(
-    "losses/halting_loss", "Binary cross-entropy of a board's being right, in nats."
-)
+CELL_LOSS = "losses/cell_loss"
+"""Cross-entropy of the cells that count, in nats."""
+HALTING_LOSS = "losses/halting_loss"
+"""Binary cross-entropy of a board's being right, in nats."""
 
 
 class BoardSampler:
@@ -149,7 +149,7 @@ class SupervisedLearner(Learner):
         self.optimizer = Optimizer(self.model, config.optimizer)
         self._averaged = None
         if config.average:
-            self._averaged = AveragedWeights(self.model, self.optimizer, config.average)
+            self._averaged = EMA(self.model, self.optimizer, config.average)
 
     def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
         """Update the model on boards of the training puzzles."""

@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import logging
 import os
-import secrets
-import socket
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 import gymnasium as gym
 import ray
 import torch
 from gymnasium.envs.registration import EnvSpec
 from ray.actor import ActorHandle
-from ray.exceptions import (
-    ObjectLostError,
-    OutOfMemoryError,
-    RayActorError,
-    RayError,
-    RayTaskError,
-)
+from ray.exceptions import ObjectLostError, OutOfMemoryError, RayActorError, RayError, RayTaskError
 from torch import Tensor
 
 from sudoku_gym.plugins import sudoku_specs
-from sudoku_gym.storage.reading import describe_error
 from sudoku_learning.training.config import RayConfig
 from sudoku_learning.training.sampling import SamplingTask, Worker
 
@@ -37,18 +28,11 @@ _T = TypeVar("_T")
 _Sample = TypeVar("_Sample")
 
 
-class ActorProcess(NamedTuple):
-    """The process of an actor, and the node that it runs on."""
-
-    pid: int
-    node: str
-
-
 class ActorPool:
     """Keeps a number of actors busy, one task each, and replaces those that die.
 
     An actor, started by `make`, gets tasks once it is up, so those that wait for a core or a node
-    delay no other. `processes` are those of the actors that are up; `deaths` counts the dead.
+    delay no other. `up` holds the actors that are; `deaths` counts the dead.
     """
 
     def __init__(self, make: Callable[[], ActorHandle[Any]], size: int) -> None:
@@ -57,7 +41,7 @@ class ActorPool:
         self._idle: list[ActorHandle[Any]] = []
         self._awaited: dict[ray.ObjectRef[Any], tuple[ActorHandle[Any], int | None]] = {}
         self._deaths_in_a_row = 0
-        self.processes: dict[ActorHandle[Any], ActorProcess] = {}
+        self.up: set[ActorHandle[Any]] = set()
         self.deaths = 0
         for _ in range(size):
             self._start()
@@ -91,9 +75,8 @@ class ActorPool:
                 self._replace(actor, error)
                 continue
             self._idle.append(actor)
-            if task is None:
-                self.processes[actor] = result
-            else:
+            self.up.add(actor)
+            if task is not None:
                 results[task] = result
                 self._deaths_in_a_row = 0
         return [results[index] for index in range(len(tasks))]
@@ -104,14 +87,14 @@ class ActorPool:
             ray.kill(actor)
         self._idle.clear()
         self._awaited.clear()
-        self.processes.clear()
+        self.up.clear()
 
     def _start(self) -> None:
         actor = self._make()
-        self._awaited[actor.__ray_call__.remote(_process_of)] = actor, None
+        self._awaited[actor.__ray_ready__.remote()] = actor, None
 
     def _replace(self, actor: ActorHandle[Any], error: Exception) -> None:
-        process = self.processes.pop(actor, None)
+        self.up.discard(actor)
         self.deaths += 1
         self._deaths_in_a_row += 1
         if self._deaths_in_a_row >= DEATHS_AN_ACTOR * self._size:
@@ -120,14 +103,9 @@ class ActorPool:
                 "if they ran out of memory, use fewer of them or smaller tasks. "
                 f"The last one: {error}"
             ) from error
-        where = f"process {process.pid} on {process.node}" if process else "before it was up"
-        _log.warning("a Ray actor died (%s); another one replaces it", where)
+        _log.warning("a Ray actor died; another one replaces it")
         ray.kill(actor)  # one that is merely out of reach must not come back
         self._start()
-
-
-def _process_of(actor: object) -> ActorProcess:
-    return ActorProcess(os.getpid(), socket.gethostname())
 
 
 class RaySampler(Generic[_Sample]):
@@ -143,17 +121,14 @@ class RaySampler(Generic[_Sample]):
         self.pool: ActorPool | None = None
 
     def start(self) -> ActorPool:
-        """Connect to Ray and start the actors, unless they are there.
-
-        Raises:
-            ConnectionError: if no cluster answers at the address.
-        """
+        """Connect to Ray and start the actors, unless they are there; raises as `connect`."""
         if self.pool is None:
             connect(self._config)
             actor: Any = ray.remote(num_cpus=1)(_Actor)
-            specs = sudoku_specs()  # other packages may have registered environments here
-            kept = ray.put((self._make_worker, specs))
-            self.pool = ActorPool(lambda: actor.remote(kept), self._config.actors)
+            specs = sudoku_specs()  # environments may have been registered in this process
+            self.pool = ActorPool(
+                lambda: actor.remote(self._make_worker, specs), self._config.actors
+            )
         return self.pool
 
     def sample(self, weights: Mapping[str, Tensor], tasks: Sequence[SamplingTask]) -> list[_Sample]:
@@ -168,8 +143,8 @@ class RaySampler(Generic[_Sample]):
         except RayError as error:
             self.close()
             raise RuntimeError(
-                f"Ray has failed ({describe_error(error)}): start the cluster again, and go on "
-                "from the latest checkpoint with --resume"
+                f"Ray has failed ({error}): start the cluster again, and go on from the latest "
+                "checkpoint with --resume"
             ) from error
         except BaseException:
             self.close()
@@ -178,7 +153,7 @@ class RaySampler(Generic[_Sample]):
     @property
     def complete(self) -> bool:
         """Whether every actor is up; those that are do the tasks until then."""
-        return self.pool is not None and len(self.pool.processes) == self._config.actors
+        return self.pool is not None and len(self.pool.up) == self._config.actors
 
     def close(self) -> None:
         """End the actors; the next tasks start new ones."""
@@ -190,8 +165,9 @@ class RaySampler(Generic[_Sample]):
 class _Actor:
     """A worker in a process of its own, on one thread."""
 
-    def __init__(self, kept: tuple[Callable[[], Worker[Any]], Mapping[str, EnvSpec]]) -> None:
-        make_worker, specs = kept
+    def __init__(
+        self, make_worker: Callable[[], Worker[Any]], specs: Mapping[str, EnvSpec]
+    ) -> None:
         for name, spec in specs.items():
             gym.registry.setdefault(name, spec)
         torch.set_num_threads(1)
@@ -209,29 +185,7 @@ def connect(config: RayConfig) -> None:
     """
     if ray.is_initialized():
         return
-    address = config.address or os.environ.get("RAY_ADDRESS")
-    if address:
-        _reach(address)
+    if address := config.address or os.environ.get("RAY_ADDRESS"):
         ray.init(address=address)
     else:
-        set_token()
         ray.init(address="local", num_cpus=config.actors, include_dashboard=False)
-
-
-def set_token() -> None:
-    """Set a new cluster's secret where there is no home: Ray could not write it to `~/.ray`."""
-    is_set = "RAY_AUTH_TOKEN" in os.environ or "RAY_AUTH_TOKEN_PATH" in os.environ
-    home = os.path.expanduser("~")  # as it is where the user has none
-    if not is_set and not (os.path.isabs(home) and os.access(home, os.W_OK | os.X_OK)):
-        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
-
-
-def _reach(address: str) -> None:
-    """Fail in seconds if nothing listens at HOST:PORT; Ray itself would try for minutes."""
-    host, _, port = address.rpartition(":")
-    if not host or "/" in host or not port.isdigit():
-        return
-    try:
-        socket.create_connection((host, int(port)), timeout=10).close()
-    except OSError as error:
-        raise ConnectionError(f"no Ray cluster answers at {address}: {error}") from error

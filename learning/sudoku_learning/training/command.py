@@ -15,7 +15,6 @@ from sudoku_learning.training.checkpoint import CONFIG_FILE
 from sudoku_learning.training.config import TrainingConfig, saved_config
 from sudoku_learning.training.learner import Learner, RunGenerators
 from sudoku_learning.training.loop import Training
-from sudoku_learning.training.short_help import HELP_ALL, short_help
 
 _Config = TypeVar("_Config", bound=TrainingConfig)
 
@@ -31,30 +30,20 @@ def train_cli(
     But for the address of a Ray cluster: who answers there can run code in this process, so it is
     joined only if the command line names it.
 
-    `--help` shows a line for each option, `--help-all` all there is. `config_class` is the
-    configuration class of the trainer, `name` its name in the help text. If `argv` is None, the
-    arguments of the process are used. Returns 0, the exit status.
+    `config_class` is the configuration class of the trainer, `name` its name in the help text. If
+    `argv` is None, the arguments of the process are used. Returns 0, the exit status.
 
     Raises:
         ValueError: if the run can't be started or resumed.
-        SystemExit: if an option does not parse.
     """
     program = f"sudoku-gym train {name}"
     arguments = sys.argv[1:] if argv is None else list(argv)
-    if arguments in (["--help"], ["-h"]):
-        print(short_help(config_class, program))
-        return 0
-    arguments = ["--help" if word == HELP_ALL else word for word in arguments]
     config = tyro.cli(config_class, args=arguments, prog=program)
     if config.resume and (config.run / CONFIG_FILE).exists():
         # Options not given again keep their saved values.
-        saved = replace(saved_config(config.run, config_class), run=config.run, resume=True)
-        if saved.ray.address is not None and config.ray.address is None:
-            raise ValueError(
-                f"{config.run / CONFIG_FILE} names the Ray cluster {saved.ray.address!r:.200}, "
-                "which could run any code here: give --ray.actors and --ray.address, that one "
-                "again, another, or 'local'"
-            )
+        saved = saved_config(config.run, config_class)
+        ray = replace(saved.ray, address=None)
+        saved = replace(saved, run=config.run, resume=True, ray=ray)
         config = tyro.cli(config_class, args=arguments, prog=program, default=saved)
     torch.set_num_threads(1)  # results do not depend on the number of cores
     Training(config, make_learner).run(Console())

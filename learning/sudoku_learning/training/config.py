@@ -12,6 +12,7 @@ from sudoku_curricula.schedules import ScheduleConfig, SuccessRateConfig, all_sc
 from sudoku_gym.puzzles.sources import PuzzleSource
 from sudoku_gym.storage.checks import check_counts, check_positive, check_seed
 from sudoku_gym.storage.configs import from_json, registered, to_json
+from sudoku_gym.storage.reading import error_context
 from sudoku_learning.networks import BODIES, BodyConfig
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.environments import EnvId, held_out_source
@@ -115,7 +116,7 @@ class TrainingConfig:
 def saved_config(run: Path, kind: type[_Config]) -> _Config:
     """Read the latest configuration of a run; raises ValueError if missing, damaged or unfit."""
     data = checkpoint.read_config_file(run)
-    with checkpoint.error_context(run / checkpoint.CONFIG_FILE, "it can't be used"):
+    with error_context(run / checkpoint.CONFIG_FILE, "it can't be used"):
         return config_from_json(data, kind)
 
 

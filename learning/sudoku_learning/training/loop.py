@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from rich.console import Console
 
 from sudoku_curricula import curves
 from sudoku_curricula.curriculum import Curriculum
 from sudoku_gym.evaluation.tables import duration
+from sudoku_gym.storage.reading import error_context
 from sudoku_learning.training import checkpoint
-from sudoku_learning.training.checkpoint import Checkpoint, error_context
+from sudoku_learning.training.checkpoint import Checkpoint
 from sudoku_learning.training.config import TrainingConfig, saved_config
 from sudoku_learning.training.environments import HeldOut
 from sudoku_learning.training.learner import Learner, Progress, Report, RunGenerators
 from sudoku_learning.training.run_folder import RunFolder
-from sudoku_learning.training.sudden_end import explain_sudden_end
-from sudoku_learning.training.tensorboard import write_boards, write_settings
+
+if TYPE_CHECKING:
+    from torch.utils.tensorboard import SummaryWriter
 
 _Config = TypeVar("_Config", bound=TrainingConfig)
 
@@ -107,8 +108,7 @@ class Training(Generic[_Config]):
         self._held_out: HeldOut | None = None  # the latest games
         self._folder = RunFolder(config.run, config.resume)
         if config.resume:
-            with self._folder.reading():
-                self._resume()
+            self._resume()
 
     @property
     def finished(self) -> bool:
@@ -127,13 +127,15 @@ class Training(Generic[_Config]):
             ValueError: if another is in the folder, or a number in the configuration could not be
                 read again.
         """
+        from sudoku_learning.training.tensorboard import open_writer, write_settings
+
         resumed_at = self.steps if self.config.resume else None
         config = self.config.to_json()  # or it is refused before anything is written
-        with self._folder, self._watched():
+        with self._folder:
             self._folder.write_config(config)
             self.learner.start()
             try:
-                with curves.CurveWriter(self.config.run, resume_step=resumed_at) as writer:
+                with open_writer(self.config.run, resumed_at) as writer:
                     write_settings(writer, config, self.steps)
                     self._run(writer, console)
             finally:
@@ -157,13 +159,14 @@ class Training(Generic[_Config]):
         shares, seconds = (at_level, minimal, fraction), time.perf_counter() - start
         return Iteration(self.iteration, self.steps, level, report, *shares, seconds)
 
-    def _run(self, writer: curves.CurveWriter, console: Console | None) -> None:
+    def _run(self, writer: SummaryWriter, console: Console | None) -> None:
         heads: tuple[str, ...] = ()
         times: list[float] = []
         while not self.finished:
             done = self.step()
             times.append(done.seconds)
-            writer.add_scalars(done.curves(), done.steps)
+            for tag, value in done.curves().items():
+                writer.add_scalar(tag, value, done.steps)
             if console is not None:
                 columns = done.columns() | {"left": self._left(times)}
                 if heads != tuple(columns):
@@ -173,19 +176,12 @@ class Training(Generic[_Config]):
             first = self.iteration == 1  # so that a run which is soon interrupted can be played
             if first or self.finished or self.iteration % self.config.checkpoint_every == 0:
                 if self._held_out is not None:
+                    from sudoku_learning.training.tensorboard import write_boards
+
                     write_boards(writer, self._held_out, self._source.geometry, self.steps)
                 writer.flush()
                 keep = self.config.keep_checkpoints
                 self._folder.save(self.iteration, self._checkpoint(), keep)
-
-    def _watched(self) -> AbstractContextManager[None]:
-        """Let another process say how to go on if Ray ends this one with a node."""
-        if not self.config.ray.actors:
-            return nullcontext()
-        return explain_sudden_end(
-            f"The training in {self.config.run} was ended from outside, as by a Ray node that dies "
-            "or by lack of memory; go on from its latest checkpoint with --resume"
-        )
 
     def _left(self, times: list[float]) -> str:
         """Return how long the run will take at most, from the seconds of its iterations so far."""
@@ -227,20 +223,15 @@ class Training(Generic[_Config]):
             return
         saved = checkpoint.read_checkpoint(folder)
         self.seconds = saved.seconds
-        unfit = "it does not fit this run"
-        with error_context(folder / checkpoint.STATE, unfit):
-            self._restore(saved.progress)
-        with error_context(folder / checkpoint.OPTIMIZER, unfit):
+        with error_context(folder, "it does not fit this run"):
+            progress = saved.progress
+            self.iteration = progress["iteration"]
+            self.steps = progress["steps"]
+            self._iterations_after_the_end = progress["iterations_after_the_end"]
+            self.curriculum.load_state_dict(progress["curriculum"])
+            self.random.restore_numbers(progress["rng"])
             tensors = self.random.restore_tensors(saved.learner.tensors)
-        with error_context(folder, unfit):
             self.learner.restore(replace(saved.learner, tensors=tensors))
-
-    def _restore(self, progress: Mapping[str, Any]) -> None:
-        self.random.restore_numbers(progress["rng"])
-        self.iteration = progress["iteration"]
-        self.steps = progress["steps"]
-        self._iterations_after_the_end = progress["iterations_after_the_end"]
-        self.curriculum.load_state_dict(progress["curriculum"])
 
     def _check_config(self) -> None:
         saved = saved_config(self.config.run, type(self.config))

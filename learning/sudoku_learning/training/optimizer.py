@@ -1,18 +1,23 @@
-"""A network's optimizer as most learners use it, and as a part of their state."""
+"""A network's optimizer as most learners use it, and the moving average of its weights."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from sudoku_gym.storage.checks import check_counts, check_positive, check_shares
 from sudoku_gym.storage.configs import registered
-from sudoku_learning.training.checkpoint import OPTIMIZER
 from sudoku_learning.training.learner import LearnerState
-from sudoku_learning.training.weights import check_tensors, load_weights
+
+_Network = TypeVar("_Network", bound=nn.Module)
+
+_TRAINED = "trained."  # before the names of the weights that are not averaged
+_UPDATES = "averaged_updates"
 
 
 @registered("optimizer")
@@ -71,8 +76,8 @@ class Optimizer:
         return LearnerState(self._network.state_dict(), optimizer_tensors(self.adam))
 
     def restore(self, state: LearnerState) -> None:
-        """Put weights and tensors of a state back; raises ValueError if they do not fit."""
-        load_weights(self._network, state.weights)
+        """Put weights and tensors of a state back."""
+        self._network.load_state_dict(state.weights)
         restore_optimizer(self.adam, state.tensors)
 
 
@@ -85,26 +90,51 @@ def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
     }
 
 
-def restore_optimizer(optimizer: torch.optim.Adam, tensors: Mapping[str, Tensor]) -> None:
-    """Put the tensors of `optimizer_tensors` back; raises ValueError if they do not fit."""
-    parameters = [each for group in optimizer.param_groups for each in group["params"]]
-    moved = {name.partition(".")[0] for name in tensors}  # no step has moved the others yet
-    wanted = {
-        f"{index}.{quantity}": like
-        for index, parameter in enumerate(parameters)
-        if str(index) in moved
-        for quantity, like in _adams(parameter).items()
-    }
-    check_tensors(OPTIMIZER, tensors, wanted)
+def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
+    """Put the tensors of `optimizer_tensors` back."""
     state: dict[int, dict[str, Tensor]] = {}
     for name, value in tensors.items():
         index, _, quantity = name.partition(".")
-        if quantity != "exp_avg" and (value < 0).any():
-            raise ValueError(f"{OPTIMIZER}: {name} has negative numbers")
         state.setdefault(int(index), {})[quantity] = value
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
 
 
-def _adams(parameter: Tensor) -> dict[str, Tensor]:
-    """Return tensors with the shapes and types of what Adam keeps of a parameter."""
-    return {"step": torch.zeros(()), "exp_avg": parameter, "exp_avg_sq": parameter}
+class EMA(Generic[_Network]):
+    """The exponential moving average of the weights that an optimizer updates.
+
+    It plays in their place, since it changes less from update to update than they do.
+
+    Args:
+        network: whose weights are averaged; buffers are copied as they are.
+        optimizer: each of its steps moves the average.
+        decay: share of the average that a step keeps, in (0, 1); the first step keeps nothing.
+    """
+
+    def __init__(self, network: _Network, optimizer: Optimizer, decay: float) -> None:
+        self._network = network
+        self._optimizer = optimizer
+        average = get_ema_multi_avg_fn(decay)  # type: ignore[no-untyped-call]
+        self._averaged = AveragedModel(network, multi_avg_fn=average)
+        optimizer.adam.register_step_post_hook(lambda *_: self._averaged.update_parameters(network))
+
+    @property
+    def network(self) -> _Network:
+        """The network with the averaged weights, in evaluation mode."""
+        return cast(_Network, self._averaged.module.eval())
+
+    def state(self) -> LearnerState:
+        """Return the average as the weights that play, and what training needs beside it."""
+        trained = self._network.state_dict()
+        tensors = optimizer_tensors(self._optimizer.adam)
+        tensors |= {f"{_TRAINED}{name}": value for name, value in trained.items()}
+        tensors[_UPDATES] = self._averaged.n_averaged
+        return LearnerState(self.network.state_dict(), tensors)
+
+    def restore(self, state: LearnerState) -> None:
+        """Put the tensors of a state back."""
+        tensors = dict(state.tensors)
+        self._averaged.n_averaged.copy_(tensors.pop(_UPDATES))
+        names = self._network.state_dict()
+        self._network.load_state_dict({name: tensors.pop(f"{_TRAINED}{name}") for name in names})
+        self.network.load_state_dict(state.weights)
+        restore_optimizer(self._optimizer.adam, tensors)

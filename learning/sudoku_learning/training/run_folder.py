@@ -11,17 +11,15 @@ writes are ever removed.
 
 from __future__ import annotations
 
-import errno
 import os
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from itertools import chain, count
 from pathlib import Path
 
 from sudoku_gym.storage.atomic import sync, write_json
 from sudoku_gym.storage.lock import locked
 from sudoku_learning.training import checkpoint
-from sudoku_learning.training.checkpoint import CONFIG_FILE, FILES, WEIGHTS, Checkpoint
+from sudoku_learning.training.checkpoint import CONFIG_FILE, WEIGHTS, Checkpoint
 
 _LOCK, _CHECKPOINTS = ".lock", "checkpoints"
 _DRAFT, _DOOMED = ".draft", ".old"
@@ -31,12 +29,10 @@ class RunFolder:
     """The folder of one run, which need not exist unless it is to be resumed.
 
     Raises:
-        ValueError: if there is nothing to resume, the folder is not free for a new run, its
-            checkpoints are a link to elsewhere, or its name is no text or begins with `~`.
+        ValueError: if there is nothing to resume, or the folder is not free for a new run.
     """
 
     def __init__(self, path: Path, resume: bool) -> None:
-        _check_name(path)
         self.path = path
         self._lock = ExitStack()
         holds_run = (path / CONFIG_FILE).exists()
@@ -46,20 +42,13 @@ class RunFolder:
             raise ValueError(
                 f"{path} already holds a run: give another folder, or --resume to continue it"
             )
-        if not resume and path.exists() and _entries(path):
+        if not resume and not _is_free(path):
             problem = "is not empty, and what it holds is no run: give another folder"
             raise ValueError(f"{path} {problem}")
-        if (path / _CHECKPOINTS).is_symlink():
-            raise ValueError(
-                f"{path / _CHECKPOINTS} is a link, and checkpoints would be removed where it "
-                "leads: move them here, or the whole run there, with a link to its folder"
-            )
         self._found = self._seen()
 
     def __enter__(self) -> RunFolder:
         """Keep others out until the block ends; ValueError if one is in it, or was just now."""
-        if self.path.is_symlink() and not self.path.exists():
-            raise ValueError(f"{self.path} is a link to a folder that is not there: make it first")
         self.path.mkdir(parents=True, exist_ok=True)
         refusal = f"another training is running in {self.path}: give another folder"
         self._lock.enter_context(locked(self.path / _LOCK, refusal))
@@ -73,16 +62,6 @@ class RunFolder:
         self._found = self._seen()
         self._lock.close()
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Raise ValueError for whatever goes wrong while another training is in the folder."""
-        try:
-            yield
-        except (OSError, ValueError) as error:
-            if self._seen() == self._found:
-                raise
-            raise ValueError(f"another training is running in {self.path}") from error
-
     def write_config(self, config: dict[str, object]) -> None:
         """Write the run's configuration."""
         write_json(self.path / CONFIG_FILE, config)
@@ -90,17 +69,16 @@ class RunFolder:
     def save(self, iteration: int, content: Checkpoint, keep: int | None = 2) -> None:
         """Write the checkpoint of an iteration, then remove all but the latest `keep`, if any.
 
-        Raises ValueError if something that is no checkpoint, or a link, lies where it belongs,
-        OSError if it can't be written; no half of it stays then.
+        Raises ValueError if something that is no checkpoint lies where it belongs, OSError if it
+        can't be written; no half of it stays then.
         """
         folder = self.path / _CHECKPOINTS / f"{iteration:06d}"
         for left_by_a_kill in (*self._with_ending(_DRAFT), *self._with_ending(_DOOMED)):
             checkpoint.remove_checkpoint(left_by_a_kill)
-        others = [path for path in complete_checkpoints(self.path) if not path.is_symlink()]
-        if folder not in others and os.path.lexists(folder):
+        others = [path for path in checkpoints_of(self.path) if not path.is_symlink()]
+        if folder not in others and folder.exists():
             raise ValueError(f"{folder} is in the way, and is no checkpoint: move it elsewhere")
         draft = folder.with_name(f"{folder.name}{_DRAFT}")
-        _check_no_link(draft)
         draft.mkdir(parents=True, exist_ok=True)
         try:
             checkpoint.write_checkpoint(draft, content)
@@ -119,8 +97,7 @@ class RunFolder:
 
     def latest(self) -> Path | None:
         """Return the folder of the latest checkpoint, None before the first."""
-        # One that lacks a file counts: it was complete once, and must not be ignored.
-        return next(reversed(_checkpoints(self.path)), None)
+        return next(reversed(checkpoints_of(self.path)), None)
 
     def _seen(self) -> tuple[bool, Path | None]:
         return (self.path / CONFIG_FILE).exists(), self.latest()
@@ -134,20 +111,22 @@ class RunFolder:
 def free_folder(path: Path) -> Path:
     """Return the first of `path`, `path-2`, `path-3` ... that is free for a new run."""
     others = (path.with_name(f"{path.name}-{number}") for number in count(2))
-    return next(each for each in chain([path], others) if not each.exists() or not _entries(each))
+    return next(each for each in chain([path], others) if _is_free(each))
 
 
-def complete_checkpoints(run: Path) -> list[Path]:
-    """Return the folders of a run's complete checkpoints, oldest first."""
-    return [path for path in _checkpoints(run) if all((path / name).is_file() for name in FILES)]
+def checkpoints_of(run: Path) -> list[Path]:
+    """Return the folders of a run's checkpoints, oldest first; those that lack a file too."""
+    found = [path for path in (run / _CHECKPOINTS).glob("*") if _is_number(path.name)]
+    ours = [path for path in found if any((path / name).exists() for name in checkpoint.FILES)]
+    return sorted(ours, key=lambda path: int(path.name))
 
 
 def checkpoint_in(folder: str | os.PathLike[str]) -> Path:
     """Return a checkpoint's folder: that given, or a run's latest; ValueError if there is none."""
     path = Path(folder)
-    if os.path.lexists(path / WEIGHTS):
+    if (path / WEIGHTS).exists():
         return path
-    found = _checkpoints(path)
+    found = checkpoints_of(path)
     if not found and (path / CONFIG_FILE).is_file():
         raise ValueError(f"{path} holds no checkpoint yet: its first iteration is not done")
     if not found:
@@ -157,56 +136,15 @@ def checkpoint_in(folder: str | os.PathLike[str]) -> Path:
     return found[-1]
 
 
-def _check_name(path: Path) -> None:
-    try:
-        str(path).encode()
-    except UnicodeEncodeError:
-        raise ValueError(f"{str(path)!r}: the name of a run's folder must be UTF-8") from None
-    if str(path).startswith("~"):
-        raise ValueError(f"{path}: the shell did not replace ~, so write the folder in full")
-
-
-def _checkpoints(run: Path) -> list[Path]:
-    """Return the folders that are, or were, checkpoints of a run, oldest first."""
-    folder = run / _CHECKPOINTS
-    # Not glob, which takes a folder that may not be read for an empty one.
-    names = os.listdir(folder) if _is_there(folder) else []
-    found = (folder / name for name in names if _is_number(name))
-    ours = (path for path in found if any(_is_there(path / name) for name in FILES))
-    return sorted(ours, key=lambda path: int(path.name))
-
-
-def _is_there(path: Path) -> bool:
-    """Return whether the path names something; PermissionError if that can't be known."""
-    try:
-        os.lstat(path)
-    except PermissionError:
-        raise
-    except (OSError, ValueError):
-        return False
-    return True
-
-
 def _remove(folder: Path) -> None:
     """Remove a checkpoint so that a kill in the middle leaves no half of it under its name."""
     doomed = folder.with_name(f"{folder.name}{_DOOMED}")
-    _check_no_link(doomed)
-    try:
-        os.replace(folder, doomed)
-    except OSError as error:
-        if error.errno != errno.EXDEV:
-            raise
-        doomed = folder  # a folder that came with a container's image: it can't be renamed
+    os.replace(folder, doomed)
     checkpoint.remove_checkpoint(doomed)
 
 
-def _check_no_link(path: Path) -> None:
-    if path.is_symlink():
-        raise ValueError(f"{path} is a link, which may lead anywhere: remove it")
-
-
-def _entries(path: Path) -> list[str]:
-    return [entry for entry in os.listdir(path) if entry != _LOCK]
+def _is_free(path: Path) -> bool:
+    return not path.exists() or not {*os.listdir(path)} - {_LOCK}
 
 
 def _is_number(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Sampling in tasks: the same samples in this process and on any number of actors.
+"""Sampling in tasks: the same samples in this process and on any number of Ray actors.
 
 An iteration's sampling is split into tasks, each with a seed of its own, and the samples are joined
 in the order of the tasks. So they do not depend on the number of actors, the assignment of tasks
@@ -7,18 +7,49 @@ to them, or failures of some.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
+from sudoku_gym.plugins import suggest_extra
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.training.config import RayConfig
+from sudoku_learning.training.learner import Learner
 
 _Sample = TypeVar("_Sample")
 _Sample_co = TypeVar("_Sample_co", covariant=True)
+
+
+class Batch:
+    """A dataclass of arrays, one row an example; fields may be batches, or counts of the whole."""
+
+    @classmethod
+    def concatenate(cls, batches: Sequence[Self]) -> Self:
+        """Return at least one batch as one: arrays row after row, counts summed."""
+        return cls(*(_concatenate(column) for column in zip(*map(_columns, batches), strict=True)))
+
+    def __len__(self) -> int:
+        return len(_columns(self)[0])
+
+    def __getitem__(self, index: NDArray[Any] | slice) -> Self:
+        """Return some of the examples, of a batch without counts."""
+        return type(self)(*(column[index] for column in _columns(self)))
+
+
+def _columns(batch: Any) -> list[Any]:
+    return [getattr(batch, field.name) for field in fields(batch)]
+
+
+def _concatenate(column: Sequence[Any]) -> Any:
+    if isinstance(column[0], int):
+        return sum(column)
+    if isinstance(column[0], np.ndarray):
+        return np.concatenate(column)
+    return type(column[0]).concatenate(column)
 
 
 @dataclass(frozen=True)
@@ -32,6 +63,17 @@ class SamplingTask:
     """seed of everything random in the task"""
     env: str | None = None
     """another environment than the run's, for learners that draw from several"""
+
+
+def split_games(
+    games: int, blanks: Blanks, ray: RayConfig, rng: np.random.Generator, env: str | None = None
+) -> list[SamplingTask]:
+    """Split an iteration's games into tasks; their seeds come from one number of `rng`."""
+    entropy, most = int(rng.integers(2**63)), ray.games_per_task
+    return [
+        SamplingTask(min(most, games - start), blanks, (entropy, number), env)
+        for number, start in enumerate(range(0, games, most))
+    ]
 
 
 class Worker(Protocol[_Sample_co]):
@@ -56,12 +98,45 @@ class Sampler(Protocol[_Sample]):
         """Release resources; it can sample again afterwards."""
 
 
-def split_games(
-    games: int, blanks: Blanks, ray: RayConfig, rng: np.random.Generator, env: str | None = None
-) -> list[SamplingTask]:
-    """Split an iteration's games into tasks; their seeds come from one number of `rng`."""
-    entropy, most = int(rng.integers(2**63)), ray.games_per_task
-    return [
-        SamplingTask(min(most, games - start), blanks, (entropy, number), env)
-        for number, start in enumerate(range(0, games, most))
-    ]
+class LocalSampler(Generic[_Sample]):
+    """Runs the tasks one by one in this process, with the worker that `make_worker` makes."""
+
+    def __init__(self, make_worker: Callable[[], Worker[_Sample]]) -> None:
+        self._worker = make_worker()
+
+    def start(self) -> None:
+        """Do nothing: no actors."""
+
+    def sample(self, weights: Mapping[str, Tensor], tasks: Sequence[SamplingTask]) -> list[_Sample]:
+        """Run the tasks, see `Sampler`."""
+        return [self._worker.sample(weights, task) for task in tasks]
+
+    def close(self) -> None:
+        """Do nothing: no actors."""
+
+
+def make_sampler(make_worker: Callable[[], Worker[_Sample]], ray: RayConfig) -> Sampler[_Sample]:
+    """Sample in this process, or on `ray.actors` Ray actors.
+
+    `make_worker` runs here or in an actor's process; it can be pickled. Raises ModuleNotFoundError
+    if actors are asked for and Ray is not installed.
+    """
+    if not ray.actors:
+        return LocalSampler(make_worker)
+    with suggest_extra("sampling with ray.actors"):
+        from sudoku_learning.training.actors import RaySampler
+    return RaySampler(make_worker, ray)
+
+
+class SamplingLearner(Learner):
+    """A learner with a sampler, which it starts and closes."""
+
+    sampler: Sampler[Any]
+
+    def start(self) -> None:
+        """Start the actors, if any."""
+        self.sampler.start()
+
+    def close(self) -> None:
+        """End the actors."""
+        self.sampler.close()

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from torch.utils.tensorboard import SummaryWriter
+from torch.utils.tensorboard.summary import hparams
 
 from sudoku_curricula import curves
 from sudoku_gym.envs.rendering import draw
@@ -17,7 +20,17 @@ _BOARDS = "evaluation/boards"
 _SHOWN, _IN_A_ROW, _WIDTH = 4, 2, 320  # boards, and pixels of each
 
 
-def write_settings(writer: curves.CurveWriter, config: Mapping[str, Any], step: int) -> None:
+def open_writer(run: Path, resumed_at: int | None) -> SummaryWriter:
+    """Begin an event file in a run's folder.
+
+    `resumed_at` is the step of the checkpoint of a resumed run: TensorBoard then drops the points
+    that the interrupted run wrote after it.
+    """
+    purge = None if resumed_at is None else resumed_at + 1
+    return SummaryWriter(run, purge_step=purge)  # type: ignore[no-untyped-call]
+
+
+def write_settings(writer: SummaryWriter, config: Mapping[str, Any], step: int) -> None:
     """Write a configuration, fit for JSON, as a text and as hyperparameters.
 
     The table of runs has the last values of the curves of the evaluation beside them.
@@ -30,12 +43,12 @@ def write_settings(writer: curves.CurveWriter, config: Mapping[str, Any], step: 
         for name, value in flat.items()
         if name not in ("run", "resume")
     }
-    writer.add_hparams(values, (curves.COMPLETION_RATE, curves.CONSTRAINT_FRACTION))
+    shown = dict.fromkeys((curves.COMPLETION_RATE, curves.CONSTRAINT_FRACTION), 0.0)
+    for summary in hparams(values, shown):  # `writer.add_hparams` would begin another run
+        writer.file_writer.add_summary(summary)
 
 
-def write_boards(
-    writer: curves.CurveWriter, held_out: HeldOut, geometry: Geometry, step: int
-) -> None:
+def write_boards(writer: SummaryWriter, held_out: HeldOut, geometry: Geometry, step: int) -> None:
     """Write the last boards of the first held-out games in a square; conflicts are marked."""
     if held_out.latest is None or held_out.latest.boards is None:
         return
@@ -45,7 +58,7 @@ def write_boards(
     ]
     drawn += [np.full_like(drawn[0], 255)] * (-len(drawn) % _IN_A_ROW)
     rows = [np.hstack(drawn[i : i + _IN_A_ROW]) for i in range(0, len(drawn), _IN_A_ROW)]
-    writer.add_image(_BOARDS, np.vstack(rows), step, "How the first held-out games ended.")
+    writer.add_image(_BOARDS, np.vstack(rows), step, dataformats="HWC")
 
 
 def _flattened(config: Mapping[str, Any], group: str = "") -> Iterator[tuple[str, Any]]:

@@ -1,7 +1,5 @@
 """Self-play on Ray: the same games whoever plays them, and actors may die."""
 
-import os
-import signal
 import subprocess
 import sys
 import threading
@@ -24,8 +22,7 @@ from sudoku_gym import evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import POLICY_AND_VALUE, Network, PooledConfig
 from sudoku_learning.training import RayConfig, Training
-from sudoku_learning.training.samplers import LocalSampler
-from sudoku_learning.training.sampling import split_games
+from sudoku_learning.training.sampling import LocalSampler, split_games
 
 pytestmark = pytest.mark.xdist_group("ray")
 
@@ -114,11 +111,11 @@ def test_training_goes_on_when_an_actor_is_killed_and_resumes_to_the_bit(ray_clu
     killed = []
 
     def kill_one_in_the_middle_of_a_task():
-        while not pool.processes:
+        while not pool.up:
             time.sleep(0.01)
         time.sleep(0.2)
-        killed.append(next(iter(pool.processes.values())).pid)
-        os.kill(killed[0], signal.SIGKILL)
+        killed.append(next(iter(pool.up)))
+        ray_cluster.kill(killed[0])
 
     killer = threading.Thread(target=kill_one_in_the_middle_of_a_task)
     killer.start()

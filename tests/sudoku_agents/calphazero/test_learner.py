@@ -20,7 +20,7 @@ from sudoku_curricula.curves import (
     SUCCESS_RATE,
     read_curves,
 )
-from sudoku_curricula.schedules import ConstantConfig, PaperAlgorithm1Config, SuccessRateConfig
+from sudoku_curricula.schedules import Algorithm1Config, ConstantConfig, SuccessRateConfig
 from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
@@ -147,7 +147,7 @@ def test_an_unknown_environment_is_named(tmp_path):
 
 @pytest.mark.parametrize("metric", ["policy_accuracy", "completion"])
 def test_the_papers_curriculum_is_fed_its_metric(tmp_path, metric):
-    curriculum = PaperAlgorithm1Config(start=2, stop=3, gamma=0.01, metric=metric)
+    curriculum = Algorithm1Config(start=2, stop=3, gamma=0.01, metric=metric)
     trainer = train(small(tmp_path, curriculum=curriculum, extra_iterations=0))
     trainer.run()
     first, second = trainer.curriculum.schedule.history

@@ -155,7 +155,7 @@ def test_the_replay_forgets_the_oldest_iteration():
     kept = np.concatenate([solver_positions(4, seed=seed).boards for seed in (1, 2)])
     np.testing.assert_array_equal(replay.all().boards, kept)
     copy = PositionReplay(iterations=2)
-    copy.restore(replay.arrays(), size=4)
+    copy.restore(replay.arrays())
     for one in (replay, copy):
         one.add(solver_positions(4, seed=9))
     wanted = replay.arrays()

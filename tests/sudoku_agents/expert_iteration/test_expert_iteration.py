@@ -166,32 +166,6 @@ def test_an_interrupted_run_continues_to_the_bit(tmp_path, monkeypatch, average)
         np.testing.assert_array_equal(found.arrays[name], array)
 
 
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (lambda arrays: arrays.pop("Sudoku4x4-v0.puzzles"), "it must hold"),
-        (lambda arrays: arrays.update(more=np.zeros(1)), "it must hold"),
-        (
-            lambda arrays: arrays.update(
-                {"Sudoku4x4-v0.puzzles": arrays["Sudoku4x4-v0.puzzles"][:, :3]}
-            ),
-            "must be int8",
-        ),
-        (lambda arrays: arrays["Sudoku4x4-v0.puzzles"].fill(-1), "other digits"),
-        (lambda arrays: arrays["Sudoku4x4-v0.solutions"].fill(9), "other digits"),
-        (lambda arrays: arrays["Sudoku4x4-v0.solutions"].fill(1), "contradicts its puzzle"),
-    ],
-)
-def test_damaged_pools(tmp_path, damage, message):
-    training = train(small(tmp_path, iterations=1))
-    training.run()
-    state = training.learner.state()
-    arrays = {name: array.copy() for name, array in state.arrays.items()}
-    damage(arrays)
-    with pytest.raises(ValueError, match=message):
-        training.learner.restore(replace(state, arrays=arrays))
-
-
 def test_a_search_that_solves_nothing_is_an_error(tmp_path):
     config = small(
         tmp_path,

@@ -23,7 +23,7 @@ from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import FactorGraphConfig, MLPConfig
-from sudoku_learning.recurrent import LabelPool, RecurrentConfig
+from sudoku_learning.recurrent import RecurrentConfig
 from sudoku_learning.training import OptimizerConfig, Progress, RunGenerators, Training
 
 FOUR = Geometry.standard(4)
@@ -223,28 +223,6 @@ def test_solutions_that_were_found_are_kept_and_no_others(tmp_path):
     assert board.is_solved(replay.solutions).all()
     assert ((replay.puzzles == 0) | (replay.puzzles == replay.solutions)).all()
     assert ((replay.puzzles == 0).sum((1, 2)) == 10).all()
-
-
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (lambda arrays: arrays.pop("puzzles"), "it must hold"),
-        (lambda arrays: arrays.update(puzzles=arrays["puzzles"][:-1]), "must be int8"),
-        (lambda arrays: arrays.update(puzzles=arrays["puzzles"].astype(np.int16)), "must be int8"),
-        (lambda arrays: arrays["solutions"].fill(5), "other digits than 1 to 4"),
-        (lambda arrays: [arrays["puzzles"].fill(0), arrays["solutions"].fill(1)], "breaks the"),
-        (lambda arrays: arrays["puzzles"].fill(9), "contradicts its puzzle"),
-    ],
-)
-def test_damaged_replays(damage, message):
-    test = puzzles.load("4x4", "test")[:6]
-    replay = LabelPool(FOUR, 10)
-    replay.add(test.puzzles, test.solutions)
-    assert len(replay) == 6
-    arrays = {name: array.copy() for name, array in replay.arrays().items()}
-    damage(arrays)
-    with pytest.raises(ValueError, match=message):
-        LabelPool(FOUR, 10).restore(arrays)
 
 
 @pytest.mark.parametrize(

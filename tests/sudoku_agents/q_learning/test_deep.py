@@ -169,25 +169,6 @@ def test_an_interrupted_run_continues_to_the_bit(tmp_path, monkeypatch, changes)
 
 
 @pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (lambda state: state.tensors.pop("target.body.start"), "is missing"),
-        (lambda state: state.tensors.update(more=torch.zeros(1)), "is none of this network's"),
-        (lambda state: state.arrays.pop("returns"), "it must hold"),
-        (lambda state: state.weights["body.start"].fill_(torch.nan), "not all finite"),
-    ],
-)
-def test_damaged_states(tmp_path, damage, message):
-    training = train(small(tmp_path, iterations=1))
-    training.run()
-    state = training.learner.state()
-    state = replace(state, weights={name: each.clone() for name, each in state.weights.items()})
-    damage(state)
-    with pytest.raises(ValueError, match=message):
-        training.learner.restore(state)
-
-
-@pytest.mark.parametrize(
     ("kind", "changes", "message"),
     [
         (TargetsConfig, {"n_step": 0}, "n_step must be at least 1"),

@@ -96,31 +96,6 @@ def test_a_restored_replay_goes_on_to_the_bit(priority, count):
         np.testing.assert_array_equal(array, copy.arrays()[name], strict=True)
 
 
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (lambda arrays: arrays.pop("returns"), "it must hold boards, actions"),
-        (lambda arrays: arrays.update(more=np.zeros(1)), "it must hold boards, actions"),
-        (lambda arrays: arrays.update(actions=np.zeros(6, np.int32)), "actions must be int64"),
-        (lambda arrays: arrays.update(boards=np.int8(3)), "must be"),
-        (lambda arrays: arrays["boards"].fill(5), "boards has numbers below 0, or above 4"),
-        (lambda arrays: arrays["boards"].fill(1), "a cell that is not blank"),
-        (lambda arrays: arrays["actions"].fill(64), "actions has a number above 63"),
-        (lambda arrays: arrays["discounts"].fill(-1), "discounts has numbers below 0"),
-        (lambda arrays: arrays["priorities"].fill(-1), "priorities has numbers below 0"),
-        (lambda arrays: arrays["returns"].fill(np.inf), "returns are not all finite"),
-        (lambda arrays: arrays["next"].fill(3), "the next one at 3, fit no replay of 10"),
-    ],
-)
-def test_damaged_arrays(damage, message):
-    replay = TransitionReplay(10, 4, 0.5)
-    replay.add(some_transitions(6))
-    arrays = {name: array.copy() for name, array in replay.arrays().items()}
-    damage(arrays)
-    with pytest.raises(ValueError, match=message):
-        TransitionReplay(10, 4, 0.5).restore(arrays)
-
-
 @pytest.mark.parametrize("steps", [1, 2, 3, 9])
 def test_returns_of_n_steps(steps):
     """Against sums written out, for games of different lengths."""

@@ -219,32 +219,6 @@ def test_an_interrupted_run_continues_to_the_bit(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (lambda state: state.weights.pop("values"), "'values' is missing"),
-        (lambda state: state.weights.pop("boards"), "'boards' is missing"),
-        (lambda state: state.weights.update(more=torch.zeros(1)), "is none of this network's"),
-        (lambda state: state.weights["boards"].fill_(9), "other digits than 0 to 4"),
-        (lambda state: state.weights["boards"].fill_(1), "a board has two rows"),
-        (lambda state: state.weights["values"].fill_(torch.nan), "not all finite"),
-        (lambda state: state.arrays.pop("blank_rank"), "it must hold solutions, blank_rank"),
-        (lambda state: state.arrays.update(blank_rank=np.zeros(3)), "blank_rank must be int64"),
-        (lambda state: state.arrays["blank_rank"].fill(17), "other numbers than 0 to 16"),
-        (lambda state: state.arrays["solutions"].fill(0), "other digits than 1 to 4"),
-        (lambda state: state.arrays["solutions"][1].fill(1), "breaks the rules"),
-    ],
-)
-def test_damaged_states(tmp_path, damage, message):
-    training = train(small(tmp_path, iterations=1))
-    training.run()
-    state = training.learner.state()
-    state = replace(state, arrays={name: array.copy() for name, array in state.arrays.items()})
-    damage(state)
-    with pytest.raises(ValueError, match=message):
-        training.learner.restore(state)
-
-
-@pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"puzzles": 0}, "puzzles must be at least 1"),

@@ -25,7 +25,7 @@ from sudoku_agents.rllib import (
     held_out,
     ppo_config,
 )
-from sudoku_curricula import ConstantConfig, PaperAlgorithm1Config, SuccessRateConfig
+from sudoku_curricula import Algorithm1Config, ConstantConfig, SuccessRateConfig
 from sudoku_curricula.curves import BLANKS_LEVEL, read_curves
 from sudoku_gym import evaluate, puzzles
 from sudoku_gym.envs.vector import SudokuVectorEnv
@@ -172,9 +172,7 @@ def test_a_split_is_evaluated_as_a_metric(build):
 
 
 def test_a_curriculum_moves_the_boards(build):
-    schedule = PaperAlgorithm1Config(
-        start=2, stop=4, gamma=0.01, max_iterations=1, metric="completion"
-    )
+    schedule = Algorithm1Config(start=2, stop=4, gamma=0.01, max_iterations=1, metric="completion")
     algorithm = build(small(curriculum=schedule, evaluate_every=200, blanks=9))
     assert levels(algorithm) == {2}
     result = algorithm.train()
@@ -218,9 +216,7 @@ def test_a_level_that_no_puzzle_has_is_refused_at_once(schedule):
 
 @pytest.mark.slow
 def test_another_process_continues_from_a_checkpoint(build, tmp_path):
-    schedule = PaperAlgorithm1Config(
-        start=2, stop=4, gamma=0.01, max_iterations=1, metric="completion"
-    )
+    schedule = Algorithm1Config(start=2, stop=4, gamma=0.01, max_iterations=1, metric="completion")
     algorithm = build(small(curriculum=schedule, evaluate_every=200))
     steps = algorithm.train()["num_env_steps_sampled_lifetime"]
     folder = algorithm.save_to_path(tmp_path / "checkpoint")

@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 
 from sudoku_agents.calphazero.config import CAlphaZeroConfig
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
-from sudoku_curricula.schedules import SCHEDULES, PaperAlgorithm1Config
+from sudoku_curricula.schedules import SCHEDULES, Algorithm1Config
 from sudoku_gym.storage.configs import decode_json, from_json, registered, to_json
 from sudoku_learning.networks import BODIES, MLPConfig, PooledConfig, QConfig, ValueConfig
 from sudoku_learning.training.config import config_from_json
@@ -43,7 +43,7 @@ def test_a_whole_run_survives_a_file():
     config = CAlphaZeroConfig(
         run=Path("runs/a b"),
         network=MLPConfig((8,)),
-        curriculum=PaperAlgorithm1Config(start=3),
+        curriculum=Algorithm1Config(start=3),
         minutes=2.5,
     )
     data = json.loads(json.dumps(config.to_json()))

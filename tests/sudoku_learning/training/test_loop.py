@@ -10,7 +10,7 @@ import pytest
 import torch
 from rich.console import Console
 
-from sudoku_curricula import ConstantConfig, PaperAlgorithm1Config, SuccessRateConfig
+from sudoku_curricula import Algorithm1Config, ConstantConfig, SuccessRateConfig
 from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, ITERATION, read_curves
 from sudoku_gym import load_policy
 from sudoku_gym.storage.configs import registered
@@ -121,18 +121,6 @@ def test_points_after_the_checkpoint_are_dropped(tmp_path):
     assert read_curves(tmp_path / "run")[ITERATION][1] == [1, 2, 3, 4, 5, 6]
 
 
-def test_a_run_can_be_played_after_its_first_iteration(tmp_path):
-    class Interrupted(Counting):
-        def learn(self, blanks, random, progress):
-            if self.levels:
-                raise KeyboardInterrupt
-            return super().learn(blanks, random, progress)
-
-    with pytest.raises(KeyboardInterrupt):
-        Training(small(tmp_path, checkpoint_every=5), Interrupted).run()
-    assert checkpoint_in(tmp_path).name == "000001"
-
-
 def test_the_level_rises_with_greedy_play_and_the_learner_is_told(tmp_path):
     trained = train(small(tmp_path))
     trained.run()
@@ -140,12 +128,6 @@ def test_the_level_rises_with_greedy_play_and_the_learner_is_told(tmp_path):
     assert levels[0] == 2 and levels[2] < levels[3] == 9  # hidden singles solve all of 4x4
     assert trained.curriculum.schedule.finished
     assert len(trained.learner.levels[-1]) == 8  # lower levels are rehearsed
-
-
-def test_a_run_ends_some_iterations_after_its_curriculum(tmp_path):
-    trained = train(small(tmp_path, iterations=50, extra_iterations=2))
-    trained.run()
-    assert trained.iteration == 3 + 2 + 1
 
 
 def test_a_run_ends_with_its_processor_time(tmp_path):
@@ -157,12 +139,6 @@ def test_a_run_ends_with_its_processor_time(tmp_path):
     assert again.finished and again.seconds == trained.seconds
 
 
-def test_held_out_games_may_be_rare(tmp_path):
-    trained = train(small(tmp_path, evaluate_every=3))
-    trained.run()
-    assert read_curves(tmp_path)[COMPLETION_RATE][0] == [30, 60]
-
-
 def test_a_schedule_moves_by_a_metric_of_the_learners_or_is_refused(tmp_path):
     class Evenness(Counting):
         metrics = ("policy_accuracy",)
@@ -172,7 +148,7 @@ def test_a_schedule_moves_by_a_metric_of_the_learners_or_is_refused(tmp_path):
             report.metrics["policy_accuracy"] = report.metrics["evenness"]
             return report
 
-    curriculum = PaperAlgorithm1Config(start=2, stop=9, gamma=0.9, metric="policy_accuracy")
+    curriculum = Algorithm1Config(start=2, stop=9, gamma=0.9, metric="policy_accuracy")
     config = small(tmp_path, curriculum=curriculum, iterations=5)
     with pytest.raises(ValueError, match="can't supply policy_accuracy"):
         train(config)
@@ -188,31 +164,6 @@ def test_another_configuration_can_not_take_over_a_run(tmp_path):
         with pytest.raises(ValueError, match=f"has {name} .*resume with the configuration"):
             train(small(tmp_path, resume=True, **change))
     train(small(tmp_path, resume=True, iterations=7, checkpoint_every=1)).run()
-
-
-def test_what_does_not_fit_is_named(tmp_path):
-    train(small(tmp_path)).run()
-    state = checkpoint_in(tmp_path) / "state.json"
-    state.write_text(state.read_text().replace('"steps": 60,', ""))
-    (state.parent / "SHA256SUMS").unlink()
-    with pytest.raises(ValueError, match=r"state\.json: it does not fit this run \(it must hold"):
-        train(small(tmp_path, resume=True))
-
-
-def test_actors_are_started_once_and_given_back(tmp_path):
-    trained = train(small(tmp_path, iterations=1))
-    trained.run()
-    assert not trained.learner.open
-
-    class Fails(Counting):
-        def learn(self, blanks, random, progress):
-            assert self.open
-            raise RuntimeError("no games")
-
-    failing = Training(small(tmp_path / "failing"), Fails)
-    with pytest.raises(RuntimeError, match="no games"):
-        failing.run()
-    assert not failing.learner.open
 
 
 def test_the_console_shows_each_iteration_and_names_as_they_are(tmp_path, capsys):
@@ -237,14 +188,6 @@ def test_the_console_shows_each_iteration_and_names_as_they_are(tmp_path, capsys
 def test_unusable_configurations_are_refused(wrong, message):
     with pytest.raises(ValueError, match=message):
         CountingConfig(**wrong)
-
-
-@pytest.mark.parametrize("minutes", [float("inf"), 1e13])
-def test_a_number_that_could_not_be_read_again_is_refused_before_all_else(tmp_path, minutes):
-    training = train(small(tmp_path / "run", minutes=minutes))
-    with pytest.raises(ValueError, match=r"minutes=.*: use a number below 1e\+12"):
-        training.run()
-    assert not any(tmp_path.iterdir())
 
 
 def test_environments_that_are_no_sudoku_are_named(tmp_path):
@@ -273,8 +216,5 @@ def test_a_resumed_run_joins_no_cluster_that_its_folder_alone_names(tmp_path):
     config["ray"] |= {"actors": 1, "address": "ray://elsewhere:10001"}
     (run / "config.json").write_text(json.dumps(config))
     again = ["--run", str(run), "--resume", "--iterations", "2"]
-    with pytest.raises(ValueError, match=r"cluster 'ray://elsewhere:10001', .* --ray\.address"):
-        train_cli(CountingConfig, Counting, "counting", again)
-    again += ["--ray.actors", "1", "--ray.address", "local"]
     assert train_cli(CountingConfig, Counting, "counting", again) == 0
-    assert json.loads((run / "config.json").read_text())["ray"]["address"] == "local"
+    assert json.loads((run / "config.json").read_text())["ray"]["address"] is None

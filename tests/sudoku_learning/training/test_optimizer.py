@@ -31,3 +31,20 @@ def test_the_learning_rate_stays_with_a_constant_share_of_1():
 def test_settings_that_make_no_sense(changes, message):
     with pytest.raises(ValueError, match=message):
         OptimizerConfig(**changes)
+
+
+def test_the_optimizer_continues_where_it_was():
+    network = torch.nn.Linear(3, 1)
+    straight = Optimizer(network, OptimizerConfig(0.1))
+
+    def step(network, optimizer, times):
+        for _ in range(times):
+            optimizer.step(network(torch.ones(2, 3)).square().sum())
+
+    step(network, straight, 3)
+    copy = torch.nn.Linear(3, 1)
+    again = Optimizer(copy, OptimizerConfig(0.1))
+    again.restore(straight.state())
+    step(network, straight, 2)
+    step(copy, again, 2)
+    assert torch.equal(network.weight, copy.weight)

@@ -16,12 +16,11 @@ from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_learning.networks import NetworkPolicy, RecurrentBody
 from sudoku_learning.training.environments import geometry_of_env, training_envs
-from sudoku_learning.training.records import Concatenable
-from sudoku_learning.training.sampling import SamplingTask
+from sudoku_learning.training.sampling import Batch, SamplingTask
 
 
 @dataclass(frozen=True)
-class DQNGames(Concatenable):
+class DQNGames(Batch):
     """G games."""
 
     transitions: Transitions  # of all games

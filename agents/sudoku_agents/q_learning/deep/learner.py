@@ -30,15 +30,15 @@ from sudoku_learning.training import (
     RunGenerators,
     train_cli,
 )
-from sudoku_learning.training.checkpoint import OPTIMIZER
 from sudoku_learning.training.environments import geometry_of_env
-from sudoku_learning.training.samplers import SamplingLearner, make_sampler
-from sudoku_learning.training.sampling import split_games
-from sudoku_learning.training.weights import check_tensors
+from sudoku_learning.training.sampling import SamplingLearner, make_sampler, split_games
 
-Q_LOSS = curves.curve("losses/q_loss", "Loss of the action values.")
-Q_ERROR = curves.curve("losses/q_error", "Mean absolute error of the action values.")
-Q_VALUE = curves.curve("losses/q_value", "Action values of the moves trained on, averaged.")
+Q_LOSS = "losses/q_loss"
+"""Loss of the action values."""
+Q_ERROR = "losses/q_error"
+"""Mean absolute error of the action values."""
+Q_VALUE = "losses/q_value"
+"""Action values of the moves trained on, averaged."""
 _TARGET = "target."
 
 
@@ -108,7 +108,6 @@ class DQNLearner(SamplingLearner):
         target_weights = {
             n.removeprefix(_TARGET): v for n, v in state.tensors.items() if n.startswith(_TARGET)
         }
-        check_tensors(OPTIMIZER, target_weights, self.target_network.state_dict())
         self.optimizer.restore(replace(state, tensors=own))
         self.target_network.load_state_dict(target_weights)
         self.replay.restore(state.arrays)

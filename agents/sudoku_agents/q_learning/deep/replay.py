@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_learning.training.checkpoint import REPLAY
-from sudoku_learning.training.records import Records, check_arrays
+from sudoku_learning.training.sampling import Batch
 
 SMALLEST_ERROR = 1e-3  # so that no priority is 0
 
 
 @dataclass(frozen=True)
-class Transitions(Records):
+class Transitions(Batch):
     """M transitions of n steps, or of fewer where the game ended."""
 
     boards: NDArray[np.int8]  # int8 `[M, N, N]`, before the action
@@ -151,41 +150,10 @@ class TransitionReplay:
         return {**kept, "priorities": priorities.copy(), "next": np.array([self._next])}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take over the arrays of a replay with the same configuration.
-
-        Raises:
-            ValueError: if an array is missing, or they do not fit each other.
-        """
-        self._check(arrays)
+        """Take over the arrays of a replay with the same configuration."""
         self._length = len(arrays["boards"])
         self._next = int(arrays["next"][0])
         for name, column in self._transitions.columns().items():
             column[: self._length] = arrays[name]
         if self._tree is not None and self._length:
             self._tree.set(np.arange(self._length), arrays["priorities"])
-
-    def _check(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        length, size = len(np.atleast_1d(arrays.get("boards", ()))), self._size
-        wanted: dict[str, NDArray[Any]] = {
-            **Transitions.none(0, size).columns(),
-            "priorities": np.zeros(0),
-            "next": np.zeros(0, np.int64),
-        }
-        lengths = {"next": 1, "priorities": length if self._tree else 0}
-        forms = {n: ((lengths.get(n, length), *a.shape[1:]), a.dtype) for n, a in wanted.items()}
-        check_arrays(arrays, forms)
-        for name, like in wanted.items():
-            array, most = arrays[name], size if like.ndim == 3 else np.inf
-            if array.size and name != "returns" and not 0 <= array.min() <= array.max() <= most:
-                raise ValueError(f"{REPLAY}: {name} has numbers below 0, or above {most}")
-        at, is_full = int(arrays["next"][0]), length == self._capacity
-        if length > self._capacity or not (0 <= at < length if is_full else at == length):
-            raise ValueError(
-                f"{REPLAY}: {length} transitions, the next one at {at}, fit no replay of "
-                f"{self._capacity}"
-            )
-        cells = arrays["boards"].reshape(length, -1)
-        if (arrays["actions"] >= size**3).any():
-            raise ValueError(f"{REPLAY}: actions has a number above {size**3 - 1}")
-        if cells[np.arange(length), arrays["actions"] // size].any():
-            raise ValueError(f"{REPLAY}: actions has a placement into a cell that is not blank")

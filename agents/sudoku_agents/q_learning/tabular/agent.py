@@ -12,6 +12,7 @@ from sudoku_agents.q_learning.tabular.config import QLearningConfig
 from sudoku_agents.q_learning.tabular.table import UNKNOWN, QTable
 from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.storage.reading import error_context
 from sudoku_learning.networks import PlacementPolicy
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.config import config_from_json
@@ -62,10 +63,9 @@ def load(folder: str | os.PathLike[str] = _PRETRAINED) -> QTablePolicy:
         ValueError: if there is no sound checkpoint in the folder.
     """
     path = checkpoint_in(folder)
-    data, weights = checkpoint.read_to_play(path)
-    with checkpoint.error_context(path / checkpoint.CONFIG_FILE, "it can't be used"):
+    with error_context(path, "it can't be played"):
+        data, weights = checkpoint.read_to_play(path)
         config = config_from_json(data, QLearningConfig)
         table = QTable(geometry_of_env(config.env).size)
-    with checkpoint.error_context(path, "it can't be played"):
         table.restore(weights)
     return QTablePolicy(table)

@@ -27,7 +27,8 @@ from sudoku_learning.training import (
 )
 from sudoku_learning.training.environments import training_envs, training_source
 
-STATES = curves.curve("charts/table_size", "Boards in the table.")
+STATES = "charts/table_size"
+"""Boards in the table."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,7 @@ class QLearningLearner(Learner):
     def restore(self, state: LearnerState) -> None:
         """Restore the state of a learner with the same configuration."""
         self.table.restore(state.weights)
-        geometry = self._source.geometry
-        self.puzzles = FixedPuzzles.from_arrays(state.arrays, self.config.puzzles, geometry)
+        self.puzzles = FixedPuzzles.from_arrays(state.arrays)
 
     def _known(self, blanks: int, rng: np.random.Generator) -> float:
         count = len(self.puzzles.solutions)
