@@ -37,7 +37,7 @@ RULES = {
         NUMERIC | {"sudoku_gym", "sudoku_curricula"},
         {
             "sb3": {"stable_baselines3"},
-            "rllib": {"ray"},
+            "rllib": {"ray", "torch"},
             "curves": {"tensorboard"},
             "plots": {"matplotlib"},
         },

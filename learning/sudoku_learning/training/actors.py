@@ -18,7 +18,7 @@ from torch import Tensor
 
 from sudoku_gym.plugins import sudoku_specs
 from sudoku_learning.training.config import RayConfig
-from sudoku_learning.training.sampling import SamplingTask, Worker
+from sudoku_learning.training.learner import SamplingTask, Worker
 
 DEATHS_AN_ACTOR = 3
 _LOST = (RayActorError, ObjectLostError, OutOfMemoryError)

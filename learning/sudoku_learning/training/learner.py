@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.sources import Blanks
 
 _GENERATOR = "torch_generator"
+_Sample_co = TypeVar("_Sample_co", covariant=True)
 
 
 class RunGenerators:
@@ -110,3 +111,24 @@ class Learner(Protocol):
 
     def restore(self, state: LearnerState) -> None:
         """Restore the state of a learner with the same configuration; ValueError if it differs."""
+
+
+@dataclass(frozen=True)
+class SamplingTask:
+    """A share of an iteration's sampling."""
+
+    games: int
+    blanks: Blanks
+    """numbers of blanks of the puzzles"""
+    seed: tuple[int, int]
+    """seed of everything random in the task"""
+    env: str | None = None
+    """another environment than the run's, for learners that draw from several"""
+
+
+class Worker(Protocol[_Sample_co]):
+    """Runs tasks with given weights; on Ray each worker has its own process."""
+
+    def sample(self, weights: Mapping[str, Tensor], task: SamplingTask) -> _Sample_co:
+        """Run a task with these weights; all random numbers come from the seed of the task."""
+        ...

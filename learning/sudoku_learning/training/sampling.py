@@ -8,7 +8,7 @@ to them, or failures of some.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
@@ -19,9 +19,10 @@ from sudoku_gym.plugins import suggest_extra
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.training.config import RayConfig
 from sudoku_learning.training.learner import Learner
+from sudoku_learning.training.learner import SamplingTask as SamplingTask
+from sudoku_learning.training.learner import Worker as Worker
 
 _Sample = TypeVar("_Sample")
-_Sample_co = TypeVar("_Sample_co", covariant=True)
 
 
 class Batch:
@@ -52,19 +53,6 @@ def _concatenate(column: Sequence[Any]) -> Any:
     return type(column[0]).concatenate(column)
 
 
-@dataclass(frozen=True)
-class SamplingTask:
-    """A share of an iteration's sampling."""
-
-    games: int
-    blanks: Blanks
-    """numbers of blanks of the puzzles"""
-    seed: tuple[int, int]
-    """seed of everything random in the task"""
-    env: str | None = None
-    """another environment than the run's, for learners that draw from several"""
-
-
 def split_games(
     games: int, blanks: Blanks, ray: RayConfig, rng: np.random.Generator, env: str | None = None
 ) -> list[SamplingTask]:
@@ -74,14 +62,6 @@ def split_games(
         SamplingTask(min(most, games - start), blanks, (entropy, number), env)
         for number, start in enumerate(range(0, games, most))
     ]
-
-
-class Worker(Protocol[_Sample_co]):
-    """Runs tasks with given weights; on Ray each worker has its own process."""
-
-    def sample(self, weights: Mapping[str, Tensor], task: SamplingTask) -> _Sample_co:
-        """Run a task with these weights; all random numbers come from the seed of the task."""
-        ...
 
 
 class Sampler(Protocol[_Sample]):
