@@ -11,13 +11,12 @@ sys.path.insert(0, str(DOCS / "hooks"))
 import agents_page  # noqa: E402
 import leaderboard_page  # noqa: E402
 import records_page  # noqa: E402
-from sudoku_gym.evaluation.leaderboard import read_leaderboard  # noqa: E402
 from sudoku_gym.storage.atomic import write_text  # noqa: E402
 
 
 def filled() -> dict[Path, str]:
     """Return the three pages with their tables as the files of results have them now."""
-    board = read_leaderboard(DOCS / "results" / "leaderboard.json")
+    board = leaderboard_page.read(DOCS / "results" / "leaderboard.json")
     fillings = {
         DOCS / "leaderboard.md": lambda text: leaderboard_page.fill_in(text, board, keep=True),
         DOCS / records_page.PAGE: lambda text: records_page.fill_in(text, DOCS / "results"),

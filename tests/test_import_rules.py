@@ -101,9 +101,8 @@ SUBPACKAGES = {
         "q_learning",
         "sb3",
         "rllib",
-        "leaderboard",
     ),
-    "baselines/sudoku_baselines": ("classical", "belief_propagation", "neural", "leaderboard"),
+    "baselines/sudoku_baselines": ("classical", "belief_propagation", "neural"),
 }
 # The subpackages of sudoku_gym are folders, but for these.
 FILES = {"registration", "testing", "__main__"}

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import marked
 from sudoku_gym.evaluation import percent
-from sudoku_gym.evaluation.leaderboard import LeaderboardResults, read_leaderboard
-from sudoku_gym.evaluation.leaderboard.fixed_sets import fixed_sets
-from sudoku_gym.evaluation.leaderboard.results import LeaderboardCell, LeaderboardRow
+from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.evaluation.tables import markdown_table
 
 if TYPE_CHECKING:
@@ -43,30 +43,38 @@ PLOTS = {
     "blanks": "Share of 9x9 puzzles solved by blanks",
 }
 """What the plots show, which `leaderboard_plots` draws."""
-_PROCESS_SECONDS = 4.0  # of processor time to start the two processes of a cell, as measured
+_START_SECONDS = 4.0  # of processor time to start a cell, as measured
 _SHORT = 12  # letters of a checksum; the file has them all
 _NOTHING = "-"
+
+Cell = dict[str, Any]
+Results = dict[str, Any]
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
     """Put the tables in their places."""
     if page.file.src_uri != "leaderboard.md":
         return markdown
-    return fill_in(markdown, read_leaderboard(Path(config.docs_dir) / "results/leaderboard.json"))
+    return fill_in(markdown, read(Path(config.docs_dir) / "results/leaderboard.json"))
 
 
-def fill_in(markdown: str, results: LeaderboardResults, *, keep: bool = False) -> str:
+def read(path: Path) -> Results:
+    """Read the file of results that `benchmarks/leaderboard.py` writes."""
+    found: Results = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def fill_in(markdown: str, results: Results, *, keep: bool = False) -> str:
     """Put the parts that are marked with `leaderboard` in their places, see `marked.fill_in`."""
-    main_sets = [name for name in (SORTED_BY, _THEN_BY) if name in results.sets]
-    lists = [name for name, each in results.sets.items() if each.is_file]
+    lists = [name for name, each in results["sets"].items() if each["is_file"]]
     parts = {name: _shares(results, sets) for name, sets in TABLES.items()} | {
         "best": _best(results),
-        "all": _shares(results, main_sets, with_costs=True),
-        "lists": _shares(results, lists) if lists else "None was played.",
+        "all": _shares(results, [SORTED_BY, _THEN_BY], with_costs=True),
+        "lists": _shares(results, lists),
         "times": _times(results),
         "sets": _sets(results),
         "rows": _rows(results),
-        "not_played": "\n".join(_not_played(results)) or "Every policy plays every set.",
+        "not_played": "\n".join(_not_played(results)),
         "runs": _runs(results),
         "duration": _duration(results),
     }
@@ -75,172 +83,175 @@ def fill_in(markdown: str, results: LeaderboardResults, *, keep: bool = False) -
     return marked.fill_in(markdown, "leaderboard", parts, keep=keep)
 
 
-def by_kind(results: LeaderboardResults) -> dict[str, list[str]]:
+def is_shown(cell: Cell | None) -> bool:
+    """Whether games were played, and no error has stopped them."""
+    return bool(cell and cell["outcomes"] and "error" not in cell)
+
+
+def share_of(cell: Cell) -> tuple[float, float, float]:
+    """Return the share of puzzles solved, and its Wilson 95 % interval."""
+    solved, played = cell["outcomes"].count("1"), len(cell["outcomes"])
+    return solved / played, *wilson_interval(solved, played)
+
+
+def seconds_of(cell: Cell | None) -> float | None:
+    """Return processor seconds a puzzle: as timed one by one, else of the games; None without."""
+    if not cell or not cell["outcomes"]:
+        return None
+    return fmean(timed) if (timed := _timed(cell)) else cell["seconds"] / len(cell["outcomes"])
+
+
+def by_kind(results: Results) -> dict[str, list[str]]:
     """Return the policies of each kind, the best first: by `SORTED_BY`, then 9x9, then time."""
+    found: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    for policy, row in results["rows"].items():
+        found.setdefault(row["kind"], []).append(policy)
 
-    def key(policy: str) -> tuple[float, float, float]:
-        cells = results.rows[policy].cells
-        shares = [_standing_share(results, policy, name) for name in (SORTED_BY, _THEN_BY)]
-        seconds = cells[SORTED_BY].puzzle_seconds if SORTED_BY in cells else None
-        return -shares[0], -shares[1], float("inf") if seconds is None else seconds
+    def key(policy: str) -> tuple[float, ...]:
+        cells = [results["rows"][policy]["cells"].get(name) for name in (SORTED_BY, _THEN_BY)]
+        shares = [-share_of(cell)[0] if is_shown(cell) else 0.0 for cell in cells]
+        seconds = seconds_of(cells[0])
+        return *shares, float("inf") if seconds is None else seconds
 
-    kinds = dict.fromkeys([*KINDS, *(row.kind for row in results.rows.values())])
-    found = {
-        kind: sorted((name for name, row in results.rows.items() if row.kind == kind), key=key)
-        for kind in kinds
-    }
-    return {kind: policies for kind, policies in found.items() if policies}
+    return {kind: sorted(policies, key=key) for kind, policies in found.items() if policies}
 
 
-def _standing_share(results: LeaderboardResults, policy: str, name: str) -> float:
-    """Return the share that a policy stands with: 0 if an error, or a stopped run, has cut it."""
-    cell = results.rows[policy].cells.get(name)
-    if cell is None or not cell.stands or cell.played < results.sets[name].subset:
-        return 0.0
-    return cell.share
-
-
-def _best(results: LeaderboardResults) -> str:
+def _best(results: Results) -> str:
     """Show the first of each kind: few columns, for narrow screens too."""
     rows = []
     for kind, (policy, *_) in by_kind(results).items():
-        row = results.rows[policy]
-        cell = row.cells.get(SORTED_BY)
         name = f"{words(kind)}<br>{code(policy)}"
-        share = _share(cell, results.sets[SORTED_BY].count if cell else 0)
-        rows.append([name, share, _milliseconds(cell), _number(row)])
+        rows.append([name, _share(results, policy, SORTED_BY), *_costs(results, policy)])
     heads = ["the best of each kind", _title(results, SORTED_BY), "ms a puzzle", "weights"]
     return markdown_table(heads, rows)
 
 
-def hours_of(results: LeaderboardResults) -> float:
+def hours_of(results: Results) -> float:
     """Return how many hours of processor time playing everything takes, by the recorded times."""
-    cells = [cell for row in results.rows.values() for cell in row.cells.values()]
-    return sum(cell.seconds + _PROCESS_SECONDS for cell in cells) / 3600
+    cells = [cell for row in results["rows"].values() for cell in row["cells"].values()]
+    return sum(cell["seconds"] + _START_SECONDS for cell in cells) / 3600
 
 
-def _duration(results: LeaderboardResults) -> str:
-    cells = sum(len(row.cells) for row in results.rows.values())
+def _duration(results: Results) -> str:
+    cells = sum(len(row["cells"]) for row in results["rows"].values())
     hours = hours_of(results)
     return (
         f"Playing all {cells} cells anew takes {hours:.1f} hours of processor time by the recorded "
-        f"times, {_PROCESS_SECONDS:g} s to start each cell included: about {hours / 2:.1f} hours "
+        f"times, {_START_SECONDS:g} s to start each cell included: about {hours / 2:.1f} hours "
         "on two cores."
     )
 
 
-def _shares(results: LeaderboardResults, sets: Sequence[str], *, with_costs: bool = False) -> str:
+def _shares(results: Results, sets: Sequence[str], *, with_costs: bool = False) -> str:
     """Show all policies, each kind under its heading; costs are those of `SORTED_BY`."""
     rows = []
     for kind, policies in by_kind(results).items():
-        width = len(sets) + 2 * with_costs
-        rows.append([f"**{words(KINDS.get(kind, kind))}**", *[""] * width])
+        rows.append([f"**{words(KINDS.get(kind, kind))}**", *[""] * (len(sets) + 2 * with_costs)])
         for policy in policies:
-            row = results.rows[policy]
-            cells = [_share(row.cells.get(name), _count(results, name)) for name in sets]
-            costs = [_milliseconds(row.cells.get(SORTED_BY)), _number(row)] if with_costs else []
-            rows.append([code(policy), *cells, *costs])
+            costs = _costs(results, policy) if with_costs else []
+            rows.append([code(policy), *(_share(results, policy, each) for each in sets), *costs])
     costs = ["ms a puzzle", "weights"] if with_costs else []
     return markdown_table(["policy", *(_title(results, name) for name in sets), *costs], rows)
 
 
-def _count(results: LeaderboardResults, name: str) -> int:
-    """Return the number of a set's puzzles; 0 of a set that the file does not have."""
-    return results.sets[name].count if name in results.sets else 0
-
-
-def _title(results: LeaderboardResults, name: str) -> str:
+def _title(results: Results, name: str) -> str:
     """Return the heading of a set's column, with the number of its puzzles."""
-    if name not in results.sets:
-        return words(name)
-    return f"{words(results.sets[name].title)} ({results.sets[name].count})"
+    return f"{words(results['sets'][name]['title'])} ({results['sets'][name]['count']})"
 
 
-def _number(row: LeaderboardRow) -> str:
-    return f"{row.num_weights:,}" if row.num_weights else _NOTHING
+def _costs(results: Results, policy: str) -> list[str]:
+    """Return the milliseconds a puzzle of a policy on `SORTED_BY`, and its trained weights."""
+    row = results["rows"][policy]
+    weights = f"{row['num_weights']:,}" if row["num_weights"] else _NOTHING
+    return [_milliseconds(row["cells"].get(SORTED_BY)), weights]
 
 
-def _milliseconds(cell: LeaderboardCell | None) -> str:
+def _milliseconds(cell: Cell | None) -> str:
     """Return the processor time a puzzle of a cell, in ms, to two digits."""
-    seconds = cell.puzzle_seconds if cell else None
-    if seconds is None:
-        return _NOTHING
-    return f"{float(f'{1000 * seconds:.2g}'):,g}"
+    seconds = seconds_of(cell)
+    return _NOTHING if seconds is None else f"{float(f'{1000 * seconds:.2g}'):,g}"
 
 
-def _share(cell: LeaderboardCell | None, count: int) -> str:
-    if cell is None or not cell.stands:
-        return _NOTHING if cell and cell.error else "not yet"
-    low, high = (percent(end).removesuffix(" %") for end in cell.interval)
-    text = f"{percent(cell.share)} ({low} to {high})"
-    if cell.orbits is not None:
-        text += ", {} of {} orbits".format(*cell.orbits)
-    return text if cell.played == count else f"{text}, first {cell.played}"
+def _share(results: Results, policy: str, name: str) -> str:
+    cell = results["rows"][policy]["cells"].get(name)
+    if not is_shown(cell):
+        return _NOTHING if cell and "error" in cell else "not yet"
+    share, *interval = share_of(cell)
+    low, high = (percent(end).removesuffix(" %") for end in interval)
+    text = f"{percent(share)} ({low} to {high})"
+    if "orbits" in cell:
+        text += ", {} of {} orbits".format(*cell["orbits"])
+    played = len(cell["outcomes"])
+    return text if played == results["sets"][name]["count"] else f"{text}, first {played}"
 
 
-def _times(results: LeaderboardResults) -> str:
-    sets = [each.name for each in fixed_sets() if each.timed and each.name in results.sets]
+def _times(results: Results) -> str:
+    sets = {name: each["title"] for name, each in results["sets"].items() if each["timed"]}
     rows = []
     for policies in by_kind(results).values():
         for policy in policies:
-            cells = [results.rows[policy].cells.get(name) for name in sets]
-            rows.append([code(policy), *map(_time, cells)])
-    return markdown_table(["policy", *(words(results.sets[name].title) for name in sets)], rows)
+            cells = results["rows"][policy]["cells"]
+            rows.append([code(policy), *(_time(cells.get(name)) for name in sets)])
+    return markdown_table(["policy", *map(words, sets.values())], rows)
 
 
-def _time(cell: LeaderboardCell | None) -> str:
+def _timed(cell: Cell) -> list[float]:
+    """Return the seconds of puzzles played one by one; empty if none was."""
+    seconds: list[float] = cell.get("timing", {}).get("seconds", [])
+    return seconds
+
+
+def _time(cell: Cell | None) -> str:
     """Return the processor time a puzzle; in brackets where it is that of games side by side."""
-    is_timed = bool(cell and cell.timing and cell.timing.mean is not None)
-    return (
-        _milliseconds(cell)
-        if is_timed or not cell or not cell.played
-        else f"({_milliseconds(cell)})"
-    )
+    if not cell or not cell["outcomes"] or _timed(cell):
+        return _milliseconds(cell)
+    return f"({_milliseconds(cell)})"
 
 
-def _sets(results: LeaderboardResults) -> str:
+def _sets(results: Results) -> str:
     heads = ["set", "column", "from", "board", "puzzles", "first", "givens", "checksum"]
     rows = []
-    for name, each in results.sets.items():
-        source = f"file {each.bank}" if each.is_file else f"bank {each.bank}, test split"
-        cells = map(words, (each.title, source, each.board))
-        givens = " to ".join(map(str, dict.fromkeys(each.givens)))
-        counts = str(each.count), str(each.subset)
-        rows.append([code(name), *cells, *counts, givens, code(each.sha256[:_SHORT])])
+    for name, each in results["sets"].items():
+        source = f"file {each['bank']}" if each["is_file"] else f"bank {each['bank']}, test split"
+        cells = map(words, (each["title"], source, each["board"]))
+        givens = " to ".join(map(str, dict.fromkeys(each["givens"])))
+        counts = str(each["count"]), str(each["subset"])
+        rows.append([code(name), *cells, *counts, givens, code(each["sha256"][:_SHORT])])
     return markdown_table(heads, rows, names=4)
 
 
-def _rows(results: LeaderboardResults) -> str:
+def _rows(results: Results) -> str:
     heads = ["policy", "kind", "package", "weights", "runs"]
     rows = []
-    for policy, row in results.rows.items():
-        used = {run for cell in row.cells.values() for run in cell.runs}
-        runs = [str(number) for number, run in enumerate(results.runs, start=1) if run in used]
-        weights = code(row.weights[:_SHORT]) if row.weights else _NOTHING
-        cells = words(row.kind), words(row.package or _NOTHING)
-        rows.append([code(policy), *cells, weights, ", ".join(runs) or _NOTHING])
+    for policy, row in results["rows"].items():
+        cells = row["cells"].values()
+        used = {each["run"] for cell in cells for each in (cell, cell.get("timing", cell))}
+        runs = [str(number) for number, run in enumerate(results["runs"], start=1) if run in used]
+        weights = code(row["weights"][:_SHORT]) if row["weights"] else _NOTHING
+        about = words(row["kind"]), words(row["package"] or _NOTHING)
+        rows.append([code(policy), *about, weights, ", ".join(runs) or _NOTHING])
     return markdown_table(heads, rows, names=5)
 
 
-def _not_played(results: LeaderboardResults) -> Iterator[str]:
+def _not_played(results: Results) -> Iterator[str]:
     reasons: dict[tuple[str, str], list[str]] = {}
-    for policy, row in results.rows.items():
-        for name, cell in row.cells.items():
-            if cell.error:
-                reasons.setdefault((policy, cell.error), []).append(name)
+    for policy, row in results["rows"].items():
+        for name, cell in row["cells"].items():
+            if "error" in cell:
+                reasons.setdefault((policy, cell["error"]), []).append(name)
     for (policy, error), names in reasons.items():
         yield f"- {code(policy)} on {', '.join(map(code, names))}: {code(error)}"
 
 
-def _runs(results: LeaderboardResults) -> str:
+def _runs(results: Results) -> str:
     heads = ["run", "begun", "commit", "machine", "cores", "processes", "versions"]
     rows = []
-    for number, run in enumerate(results.runs.values(), start=1):
-        commit, _, changes = run.commit.partition("+")
+    for number, run in enumerate(results["runs"].values(), start=1):
+        commit, _, changes = run["commit"].partition("+")
         shown = code(commit[:_SHORT]) + " (changed)" * bool(changes) if commit else "unknown"
-        versions = words(", ".join(" ".join(each) for each in run.versions.items()))
-        cells = [words(run.date), shown, words(run.machine)]
-        rows.append([str(number), *cells, str(run.cores), str(run.jobs), versions])
+        versions = words(", ".join(" ".join(each) for each in run["versions"].items()))
+        cells = [words(run["date"]), shown, words(run["machine"])]
+        rows.append([str(number), *cells, str(run["cores"]), str(run["jobs"]), versions])
     return markdown_table(heads, rows, names=7)
 
 

@@ -24,7 +24,6 @@ from sudoku_gym.cli.export import Export
 from sudoku_gym.cli.generate import Generate
 from sudoku_gym.cli.info import Info
 from sudoku_gym.cli.launch import App, Plot, Train
-from sudoku_gym.cli.leaderboard import Leaderboard
 from sudoku_gym.cli.play import Play
 from sudoku_gym.cli.push import Push
 from sudoku_gym.cli.record import Record
@@ -45,7 +44,6 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     "train": Train,
     "evaluate": Evaluate,
     "compare": Compare,
-    "leaderboard": Leaderboard,
     "plot": Plot,
     "solve": Solve,
     "generate": Generate,
@@ -162,7 +160,7 @@ def _prints_nowhere() -> bool:
 def _end_unread(command: object) -> int:
     """Return the exit code of a command that ends since nobody reads on."""
     sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")
-    works_on = isinstance(command, Train | Leaderboard | Record)
+    works_on = isinstance(command, Train | Record)
     works_on |= isinstance(command, Solve) and bool(command.file)
     return UNREAD if works_on else 0
 

@@ -1,4 +1,4 @@
-"""Evaluation of policies: games under equal rules, their results, tables and a leaderboard."""
+"""Evaluation of policies: games under equal rules, their results and tables."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -1,16 +1,11 @@
 """Policies that change the working folder, as those do which open files by relative names."""
 
 import json
-import os
 import sys
-from multiprocessing import Pipe
-from threading import Thread
 
-import numpy as np
 import pytest
 
 from sudoku_gym import puzzles
-from sudoku_gym.evaluation.leaderboard.players import RemotePolicy, serve_policy
 from sudoku_gym.puzzles import files
 
 SOURCE = """
@@ -94,23 +89,6 @@ def test_what_a_policy_opens_by_name_is_where_it_would_be_without_us(
     assert code == 0, err
     found, here, there = (each["solved"] for each in json.loads(out).values())
     assert found == (here if reads_here else there) and here > there
-
-
-def test_a_policy_is_served_where_the_command_was_given(folders):
-    work, elsewhere = folders
-    ours, theirs = Pipe()
-    few = puzzles.load("4x4", "test")[:3]
-    server = Thread(target=serve_policy, args=(theirs,))
-    server.start()
-    with ours:
-        policy = RemotePolicy(ours, os.getpid())
-        for _ in range(2):
-            policy.load("roaming:RoamsLater")
-            policy.reset(few.puzzles, few.geometry, np.random.default_rng(0))
-            assert os.getcwd() == str(elsewhere)
-        policy.load("naked-singles")
-        assert os.getcwd() == str(work)
-    server.join()
 
 
 @pytest.mark.parametrize(
