@@ -41,8 +41,7 @@ from sudoku_gym import board, evaluate, load_policy
 from sudoku_gym.evaluation.games import count_orbits
 from sudoku_gym.evaluation.tables import duration
 from sudoku_gym.geometry import symmetry
-from sudoku_gym.policies import Policy, model_card_of
-from sudoku_gym.policies.identity import weights_checksum
+from sudoku_gym.policies import Policy, model_card_of, weights_sha256
 from sudoku_gym.storage.atomic import write_text
 from sudoku_gym.storage.lock import locked
 
@@ -215,7 +214,7 @@ def _named(name: str, known: dict[str, Any]) -> Any:
 
 def _resumed(name: str, kind: str, before: dict[str, Any] | None) -> dict[str, Any]:
     """Return a row with its cells of before, if its package and weights are the same."""
-    made_of = {"package": _package_of(name), "weights": weights_checksum(name)}
+    made_of = {"package": _package_of(name), "weights": weights_sha256(name) or ""}
     if before is None or any(before[key] != value for key, value in made_of.items()):
         return {"kind": kind, **made_of, "num_weights": 0, "cells": {}}
     return before | {"kind": kind}
