@@ -9,7 +9,7 @@ A policy plays the first puzzles of a set, as many as its `subset` says, and the
 the whole set would take longer than the budget at that pace.
 
     python benchmarks/leaderboard.py --jobs 2
-    python benchmarks/leaderboard.py --only calphazero --sets 9x9-hard
+    python benchmarks/leaderboard.py --only expert-iteration --sets 9x9-hard
     python benchmarks/leaderboard.py --add my_package.agents:MyAgent
 """
 
@@ -91,9 +91,9 @@ ROWS = {
     "dqn": "learned without solutions",
     "gflownet": "learned without solutions",
     "gflownet?sample=true": "learned without solutions",
-    "calphazero": "learned without solutions",
-    "calphazero?simulations=16&rounds=32": "search on top",
-    "calphazero?search=retry": "search on top",
+    "expert-iteration": "learned without solutions",
+    "expert-iteration?simulations=16&rounds=32": "search on top",
+    "expert-iteration?search=best-first": "search on top",
     "guissart": "search on top",
 }
 """The policies that have a row, with their options, and their kinds."""
