@@ -28,7 +28,7 @@ from sudoku_curricula.curves import COMPLETION_RATE
 from sudoku_curricula.plots import plot_runs
 from sudoku_curricula.schedules import SuccessRateConfig
 from sudoku_gym import compare, evaluate, load_policy, puzzles
-from sudoku_gym.envs.films import save_film
+from sudoku_gym.envs.rendering import save_film
 from sudoku_gym.evaluation import to_markdown
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.difficulty import GRADES

@@ -18,9 +18,7 @@ RULES = {
     "sudoku_gym": (
         NUMERIC | {"sudoku_gym"},
         {
-            "envs/rendering": {"PIL"},
-            "envs/films": {"PIL", "imageio_ffmpeg"},
-            "envs/window": {"pygame"},
+            "envs/rendering": {"PIL", "imageio"},
             "cli": {"tyro", "rich", "PIL"},
             "app/page": {"gradio"},
             "puzzles": {"igraph"},

@@ -139,8 +139,8 @@ def page(name: str, told: str, floors: str, release: str) -> str:
         "with `erase=True`": f"`{make(name, erase=True).action_space}`",
         "Puzzles": f"[bank `{bank}`](../puzzles.md#banks): {splits}",
         "Blanks": f"{extent} as stored; `blanks=` takes 1 to {blanks.max()}",
-        "Truncated after": f"{env.max_episode_steps} steps "
-        f"({make(name, erase=True).max_episode_steps} with `erase=True`)",
+        "Truncated after": f"{env.max_steps} steps "
+        f"({make(name, erase=True).max_steps} with `erase=True`)",
     }
     rows = "\n".join(f"| {key} | {value} |" for key, value in facts.items())
     return f"""# {name}

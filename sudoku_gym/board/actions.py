@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 from gymnasium import spaces
-from gymnasium.error import InvalidAction
 from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym.board import candidates
@@ -50,21 +49,21 @@ def geometry_of_actions(action_space: spaces.Space[Any], geometry: Geometry | No
 
 
 def as_action(action: object) -> int:
-    """Return an action as an int; InvalidAction unless it is a whole number of 64 bits."""
+    """Return an action as an int; ValueError unless it is a whole number of 64 bits."""
     try:
         number = whole_number(action)  # type: ignore[arg-type]
     except TypeError:
         number = 2**63
     if not -(2**63) <= number < 2**63:
-        raise InvalidAction(f"action {action!r:.60} is no whole number of 64 bits")
+        raise ValueError(f"action {action!r:.60} is no whole number of 64 bits")
     return number
 
 
 def as_actions(actions: ArrayLike, count: int) -> NDArray[np.int64]:
-    """Return actions as a new array, int64 `[count]`; InvalidAction unless they are integers."""
+    """Return actions as a new array, int64 `[count]`; ValueError unless they are integers."""
     array = np.asarray(actions)
     if array.shape != (count,) or array.dtype.kind not in "iu":
-        raise InvalidAction(
+        raise ValueError(
             f"actions must be integers of shape ({count},), not {array.dtype} of shape "
             f"{array.shape}"
         )

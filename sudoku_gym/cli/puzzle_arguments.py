@@ -113,13 +113,13 @@ def environment(
             raise ValueError(f"a puzzle has its own blanks: leave --blanks {blanks} out")
         given = read_boards(puzzle, geometry)[0]
         source = GivenPuzzles(geometry_for(len(given), geometry))
-        return SudokuEnv(source, erase=erase, max_episode_steps=max_steps), {"puzzle": given}
+        return SudokuEnv(source, erase=erase, max_steps=max_steps), {"puzzle": given}
     env = SudokuEnv(
         BankSource(read_puzzles(puzzle, split, geometry)),
         blanks=parse_blanks(blanks),
         augment=False,
         erase=erase,
-        max_episode_steps=max_steps,
+        max_steps=max_steps,
     )
     return env, {}
 

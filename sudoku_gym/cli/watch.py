@@ -10,7 +10,7 @@ from time import sleep
 from tyro.conf import Positional
 
 from sudoku_gym.cli.puzzle_arguments import BankFileOrPuzzle, Board, Split, environment
-from sudoku_gym.envs.films import check_film, check_fps, save_film
+from sudoku_gym.envs.rendering import save_film
 from sudoku_gym.evaluation.episode import Episode
 from sudoku_gym.plugins import default_policies
 from sudoku_gym.policies import load_policy
@@ -45,12 +45,9 @@ class Watch:
 
     def run(self) -> int:
         """Play; return 0 if the puzzle is solved and 1 if not."""
-        check_fps(self.fps)
         if self.heat and not self.out:
             raise ValueError("--heat colours the frames of a film: name one with --out film.gif")
         out = Path(self.out).absolute()  # a policy may change the working folder
-        if self.out:
-            check_film(self.out)
         env, options = environment(
             self.puzzle, self.board, self.split, self.blanks, erase=False, max_steps=2**31
         )

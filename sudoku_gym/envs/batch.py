@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 from gymnasium.envs.registration import EnvSpec
-from gymnasium.error import ClosedEnvironmentError, InvalidAction, ResetNeeded
+from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 from gymnasium.utils import seeding
 from numpy.typing import NDArray
 
 from sudoku_gym import board
 from sudoku_gym.compiler.random_stream import new_stream
 from sudoku_gym.envs import episodes, infos, steps
-from sudoku_gym.envs.options import EnvOptions, PropagationKind, check_max_steps
+from sudoku_gym.envs.options import EnvOptions
 from sudoku_gym.envs.resets import ResetOptions
-from sudoku_gym.envs.states import EnvState as EnvState
-from sudoku_gym.envs.states import check_generator, check_state
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import group_of
 from sudoku_gym.kernels import layout
@@ -32,6 +30,17 @@ from sudoku_gym.puzzles.sources import (
     blanks_cdf,
     source_context,
 )
+
+
+@dataclass(frozen=True)
+class EnvState:
+    """A copy of the complete state of an environment."""
+
+    rows: NDArray[np.int8]  # [B, W], see `sudoku_gym.kernels.layout`
+    candidates: NDArray[np.uint64]  # [B, K], see `sudoku_gym.kernels.layout`
+    counts: NDArray[np.int64]  # [B, NUM_EPISODE_COUNTS], see `sudoku_gym.envs.episodes`
+    streams: NDArray[np.uint64]  # [B, 2], see `sudoku_gym.compiler.random_stream`
+    generators: tuple[dict[str, Any], ...]  # states; () if puzzles are drawn compiled
 
 
 class BoardBatch:
@@ -86,15 +95,9 @@ class BoardBatch:
         return self.rows[:, cells : 2 * cells].reshape(self.boards.shape) == 1
 
     def set_max_steps(self, limit: int) -> None:
-        """See `BoardControls.max_episode_steps`."""
-        check_max_steps(limit)
-        self._set_rules(self.named_rules._replace(max_steps=int(limit)))
-
-    def set_propagation(self, propagation: PropagationKind) -> None:
-        """See `BoardControls.set_propagation`."""
-        self._options = replace(self._options, propagation=propagation)
-        rules = self._options.rules(self.geometry.size)
-        self._set_rules(rules._replace(max_steps=self.named_rules.max_steps))
+        """See `BoardControls.max_steps`."""
+        rules = replace(self._options, max_steps=limit).rules(self.geometry.size)
+        self._set_rules(rules)
 
     def _set_rules(self, rules: GameRules) -> None:
         self.named_rules, self.rules = rules, tuple(rules)
@@ -177,19 +180,19 @@ class BoardBatch:
         if phase == episodes.RUNNING:
             size = self.geometry.size
             last = board.cell_name(size**2 - 1, size)
-            return InvalidAction(
+            return ValueError(
                 f"{which}action {action!r:.60} is none of this board: use 0 to {count - 1} "
                 f"(cell * {size} + digit - 1; the last cell is {last})"
             )
         options = "options={'reset_mask': terminations | truncations}" if which else ""
         return ResetNeeded(f"{which}the episode is over: call reset({options}) before step()")
 
-    def parts(self, number: int) -> list[steps.Part]:
-        """Split the boards into at most `number` parts of about equal size, for `steps`."""
+    def shards(self, number: int) -> list[steps.Shard]:
+        """Split the boards into at most `number` shards of about equal size, for `steps`."""
         count = len(self.rows)
         number = min(number, count)
         ends = [count * i // number for i in range(number + 1)]
-        return [steps.new_part(*span, self._named_sizes) for span in pairwise(ends)]
+        return [steps.new_shard(*span, self._named_sizes) for span in pairwise(ends)]
 
     @property
     def running(self) -> NDArray[np.bool_]:
@@ -226,27 +229,20 @@ class BoardBatch:
         )
 
     def set_state(self, state: EnvState) -> None:
-        """Go back to a state; raises as `check_state`, and then changes nothing."""
-        check_state(state, EnvState(*self.state, self.streams, ()), self.geometry)
-        generators = [
-            self._generators.get(index) or np.random.default_rng(0)
-            for index in range(len(state.generators))
-        ]
-        for generator, saved in zip(generators, state.generators, strict=True):
-            check_generator(generator, saved)
-        used = state.counts[:, episodes.PHASE] != episodes.UNUSED
-        cells = self.geometry.num_cells
-        flat = state.rows[:, :cells].copy()
-        self.rows[:], self.candidates[:], self.counts[:] = 0, 0, episodes.UNUSED
-        self.streams[:] = state.streams
-        drawn = (self.streams, (False, self._group), self._scratch)
-        running = episodes.RUNNING
-        steps.load_boards(self.state, used, running, self.sizes, self.tables, drawn, flat)
-        self.rows[used, cells : 2 * cells] = state.rows[used, cells : 2 * cells]
-        own = slice(layout.NUM_COUNTS, None)  # columns that do not follow from the board
-        self.counts[used, own] = state.counts[used, own]
-        for index, (generator, saved) in enumerate(zip(generators, state.generators, strict=True)):
-            self._generators[index] = generator
+        """Go back to a state; ValueError if it is one of other boards."""
+        own = EnvState(*self.state, self.streams, ())
+        for name in ("rows", "candidates", "counts", "streams"):
+            form, wanted = (np.asarray(getattr(each, name)) for each in (state, own))
+            if (form.dtype, form.shape) != (wanted.dtype, wanted.shape):
+                raise ValueError(
+                    f"the state's {name} are {form.dtype} {list(form.shape)}, this environment's "
+                    f"{wanted.dtype} {list(wanted.shape)}: use one with the same number of boards, "
+                    "board, `actions` and `erase`"
+                )
+        self.rows[:], self.candidates[:] = state.rows, state.candidates
+        self.counts[:], self.streams[:] = state.counts, state.streams
+        for index, saved in enumerate(state.generators):
+            generator = self._generators.setdefault(index, np.random.default_rng(0))
             generator.bit_generator.state = saved
 
 
@@ -258,8 +254,8 @@ class BoardControls:
 
     @property
     def spec(self) -> EnvSpec | None:
-        """Gymnasium's specification of this environment, with the current `max_episode_steps`."""
-        return self._spec and replace(self._spec, max_episode_steps=self.max_episode_steps)
+        """Gymnasium's specification of this environment, with `max_steps` as its limit."""
+        return self._spec and replace(self._spec, max_episode_steps=self.max_steps)
 
     @spec.setter
     def spec(self, spec: EnvSpec | None) -> None:
@@ -276,12 +272,12 @@ class BoardControls:
         return self._batch.source
 
     @property
-    def max_episode_steps(self) -> int:
+    def max_steps(self) -> int:
         """The number of steps after which an episode is truncated; may be set at any time."""
         return self._batch.named_rules.max_steps
 
-    @max_episode_steps.setter
-    def max_episode_steps(self, limit: int) -> None:
+    @max_steps.setter
+    def max_steps(self, limit: int) -> None:
         self._batch.set_max_steps(limit)
 
     def set_blanks(self, blanks: Blanks) -> None:
@@ -292,14 +288,6 @@ class BoardControls:
             TypeError: if `blanks` is no number, pair, mapping or None.
         """
         self._batch.set_blanks(blanks)
-
-    def set_propagation(self, propagation: PropagationKind) -> None:
-        """Set which other singles are filled in after each placement, from the next one on.
-
-        Raises:
-            ValueError: if there is no such kind, or digits may be erased.
-        """
-        self._batch.set_propagation(propagation)
 
     def get_state(self) -> EnvState:
         """Return a copy of the complete state, for `set_state`."""

@@ -24,7 +24,7 @@ from sudoku_gym.kernels.moves import (
 
 # further columns of `BoardState.counts`
 START_BLANKS, STEPS_DONE, PHASE, LAST_CELL, NUM_EPISODE_COUNTS = range(NUM_COUNTS, NUM_COUNTS + 5)
-RUNNING, TERMINATED, TRUNCATED, RENEWED, UNUSED = range(5)  # RENEWED: ignores the next action
+RUNNING, TERMINATED, TRUNCATED, AUTORESET_PENDING, UNUSED = range(5)
 
 
 @njit(cache=True, inline="always")

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from functools import cache
 from io import BytesIO
 from math import isqrt
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from sudoku_gym.board import SYMBOLS, candidates, conflicts
 from sudoku_gym.geometry import Geometry, geometry_for
+from sudoku_gym.plugins import suggest_extra
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart, and tints of it.
 _PAPER, _GIVEN, _SHADE, _GIVEN_SHADE = "#ffffff", "#ececec", "#dcebf5", "#c5d7e3"
@@ -113,6 +116,31 @@ def draw(
         frame = (left, top, left + inner, top + inner)
         canvas.rectangle(frame, outline=_LAST_FRAME, width=thick + 1)
     return np.asarray(image).copy()
+
+
+def save_film(frames: Iterable[NDArray[np.uint8]], path: str | Path, fps: float = 4.0) -> None:
+    """Save a film, whose last frame stays for two seconds.
+
+    Args:
+        frames: uint8 `[H, W, 3]` each, all of one size, at least one.
+        path: `.gif` (endless) or `.mp4`, which takes imageio, of the extra `render`.
+        fps: frames per second.
+
+    Raises:
+        ValueError: if the suffix is another.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in (".gif", ".mp4"):
+        raise ValueError(f"{path}: the name of a film ends in .gif or .mp4")
+    shown = list(frames)
+    if suffix == ".mp4":
+        with suggest_extra("a film as MP4"):
+            from imageio.v3 import imwrite
+        imwrite(path, np.stack(shown + shown[-1:] * int(2 * fps)), fps=fps)
+        return
+    first, *rest = map(Image.fromarray, shown)
+    durations = [round(1000 / fps)] * len(rest) + [2000]  # milliseconds
+    first.save(path, save_all=True, append_images=rest, duration=durations, loop=0)
 
 
 def to_png(pixels: NDArray[np.uint8]) -> bytes:

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias
@@ -15,8 +14,8 @@ from numpy.typing import NDArray
 from sudoku_gym.compiler.intrinsics import borrowed, borrowed_rows
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.envs.episodes import (
+    AUTORESET_PENDING,
     PHASE,
-    RENEWED,
     RUNNING,
     TERMINATED,
     TRUNCATED,
@@ -40,7 +39,7 @@ from sudoku_gym.kernels.moves import copy_row
 from sudoku_gym.puzzles.sources import borrowed_drawing, choose_puzzle, copy_puzzle
 
 Scratch: TypeAlias = tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]
-Part: TypeAlias = tuple[int, int, NDArray[np.bool_], Scratch]
+Shard: TypeAlias = tuple[int, int, NDArray[np.bool_], Scratch]
 
 
 def new_scratch(sizes: BoardSizes) -> Scratch:
@@ -113,15 +112,13 @@ def load_boards(state, chosen, phase, sizes, tables, drawn, puzzles):
 def step_one(state, action, sizes, tables, rules, observation, mask):
     """Step a batch of one board; all results but `observation [N, N]` and `mask [A]` are scalars.
 
-    Return reward, terminated, truncated, and the info in the order of `name_info`; a reward of NaN
-    says that the action is none of this board, or the episode over.
+    The episode must be running, and the action one of 0 to A - 1. Returns reward, terminated,
+    truncated, and the info in the order of `name_info`.
     """
     state, sizes, tables = borrowed_state(state), BoardSizes(*sizes), borrowed_tables(tables)
     rules, counts = GameRules(*rules), state.counts
-    reward, illegal = np.nan, False
     b = np.uint64(0)  # a literal would compile functions for this value alone
-    if counts[0, PHASE] == RUNNING and 0 <= action < sizes.num_actions:
-        reward, illegal = step_board(state, b, action, sizes, tables, rules)
+    reward, illegal = step_board(state, b, action, sizes, tables, rules)
     boards, masks = borrowed_rows(observation, 1), borrowed_rows(mask, 1)
     write_board(state, b, rules.any_digit, sizes, boards, masks)
     return (
@@ -133,43 +130,43 @@ def step_one(state, action, sizes, tables, rules, observation, mask):
 
 
 @njit(cache=True)
-def first_refused(counts, actions, may_renew, num_actions):
+def first_refused(counts, actions, resets, num_actions):
     """Return the first board that can't be stepped, or -1.
 
-    Its episode is over (and it may not be renewed), or its action is none of 0 to A - 1.
+    Its episode is over (and it is not reset), or its action is none of 0 to A - 1.
     """
     for b in range(len(counts)):
         if counts[b, PHASE] == RUNNING:
             refused = not 0 <= actions[b] < num_actions
         else:
-            refused = counts[b, PHASE] == UNUSED or not may_renew
+            refused = counts[b, PHASE] == UNUSED or not resets
         if refused:
             return b
     return -1
 
 
-def new_part(first: int, last: int, sizes: BoardSizes) -> Part:
+def new_shard(first: int, last: int, sizes: BoardSizes) -> Shard:
     """Return the range of boards of a thread, `last` excluded, and its scratch arrays."""
     return first, last, np.empty(last - first, np.bool_), new_scratch(sizes)
 
 
 @njit(cache=True, nogil=True)
-def step_boards(part, state, streams, actions, game, drawing, outputs):
+def step_boards(shard, state, streams, actions, game, drawing, outputs):
     """Step boards that `first_refused` allows; one whose episode is over gets a new puzzle instead.
 
-    `part` says which, see `new_part`; threads take a part each. `streams` are uint64 `[B, 2]`,
+    `shard` says which, see `new_shard`; threads take a shard each. `streams` are uint64 `[B, 2]`,
     `actions` int64 `[B]`; `game` is (sizes, tables, rules), as in `BoardBatch`; `outputs` are
     (observations int8 `[B, N, N]`, masks int8 `[B, A]` or `[B, 0]`, `infos.info_arrays(B)`).
     """
     (sizes, tables, rules), (observations, masks, arrays) = game, outputs
-    first, last, over, scratch = part
+    first, last, over, scratch = shard
     _, _, counts = state
     for i in range(np.uint64(last - first)):
         phase = counts[np.uint64(first) + i, PHASE]
         over[i] = phase == TERMINATED or phase == TRUNCATED
-    renewed = np.int64(RENEWED)  # a literal would compile functions for this value alone
+    pending = np.int64(AUTORESET_PENDING)  # a literal would compile functions for this value
     drawn = (streams, drawing, scratch)
-    draw_boards(state, first, over, renewed, sizes, tables, drawn)
+    draw_boards(state, first, over, pending, sizes, tables, drawn)
     state, sizes, tables = borrowed_state(state), BoardSizes(*sizes), borrowed_tables(tables)
     rules, counts, actions = GameRules(*rules), state.counts, borrowed(actions)
     boards, masks = borrowed_rows(observations, len(counts)), borrowed(masks)
@@ -179,7 +176,7 @@ def step_boards(part, state, streams, actions, game, drawing, outputs):
         reward, illegal = 0.0, False
         if counts[b, PHASE] == RUNNING:
             reward, illegal = step_board(state, b, actions[b], sizes, tables, rules)
-        else:  # it was renewed, and its action is ignored
+        else:  # it was reset, and its action is ignored
             counts[b, PHASE] = RUNNING
         floats[REWARD_ROW, b] = reward
         flags[TERMINATIONS, b] = counts[b, PHASE] == TERMINATED
@@ -202,31 +199,25 @@ def step_chosen(state, actions, chosen, sizes, tables, rules):
 
 
 class StepThreads:
-    """Splits the steps of B boards over threads, a part each, which start at the first step."""
+    """Splits the steps of B boards over threads, a shard each, which start at the first step."""
 
-    def __init__(self, parts: Sequence[Part]) -> None:
-        self._parts = tuple(parts)
+    def __init__(self, shards: Sequence[Shard]) -> None:
+        self._shards = tuple(shards)
         self._pool: ThreadPoolExecutor | None = None
-        self._process = 0  # process that the threads belong to
 
     def step(self, *arguments: Any) -> None:
-        """Call `step_boards` for every part; the first one's thread is the caller's."""
-        first, *rest = self._parts
-        others = [self._threads().submit(step_boards, part, *arguments) for part in rest]
+        """Call `step_boards` for every shard; the first one's thread is the caller's."""
+        first, *rest = self._shards
+        if rest and self._pool is None:
+            self._pool = ThreadPoolExecutor(len(rest), "sudoku-step")
+        others = [self._pool.submit(step_boards, shard, *arguments) for shard in rest if self._pool]
         step_boards(first, *arguments)
         for other in others:
             other.result()
 
-    def _threads(self) -> ThreadPoolExecutor:
-        """Return the threads of this process; a fork has none of its parent's."""
-        if self._pool is None or self._process != os.getpid():
-            self._pool = ThreadPoolExecutor(len(self._parts) - 1, "sudoku-step")
-            self._process = os.getpid()
-        return self._pool
-
     def close(self) -> None:
         """Stop the threads."""
-        if self._pool is not None and self._process == os.getpid():
+        if self._pool is not None:
             self._pool.shutdown()
         self._pool = None
 

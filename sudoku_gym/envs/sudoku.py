@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from operator import index as whole_number
-from typing import Any, Unpack
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
-from sudoku_gym.envs import episodes, rendering, steps, window
+from sudoku_gym.envs import episodes, rendering, steps
 from sudoku_gym.envs.batch import BoardBatch, BoardControls, EnvState
 from sudoku_gym.envs.infos import info_arrays, name_info, read_info
-from sudoku_gym.envs.options import EnvKeywords, EnvOptions, custom_rewards
+from sudoku_gym.envs.options import EnvOptions, custom_rewards
 from sudoku_gym.envs.resets import read_reset_options
 from sudoku_gym.puzzles.sources import PuzzleSource
 
@@ -70,10 +70,9 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
     the first dead end; with `erase=True` only when solved (or at a dead end, with both). The
     terminal observation carries an all-zero mask.
 
-    Truncation: after `max_episode_steps` steps, by default `2 * N**2`, or `8 * N**2` with
-    `erase=True`. The environment counts them itself. `gym.make(..., max_episode_steps=n)` adds
-    Gymnasium's `TimeLimit` around it, of which the environment knows nothing, so `"terminal"` pays
-    nothing there; set `env.unwrapped.max_episode_steps = n` where it should. The limit stands in
+    Truncation: after `max_steps` steps, by default `2 * N**2`, or `8 * N**2` with `erase=True`.
+    The environment counts them itself, since `"terminal"` pays at truncation too; Gymnasium's own
+    `max_episode_steps` would end an episode from outside, unpaid. The limit stands in
     `env.unwrapped.spec`, for wrappers such as `TimeAwareObservation`.
 
     ## Information
@@ -100,15 +99,15 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
     - `blanks`: None for puzzles as stored (minimal), a number, a (low, high) pair with both ends
       included, or a mapping from numbers to weights.
     - `augment`: whether to move each drawn puzzle by a random symmetry of the board.
-    - `reward`, `actions`, `erase`, `illegal_reward`, `end_at_dead_end`, `max_episode_steps`: above.
+    - `reward`, `actions`, `erase`, `illegal_reward`, `end_at_dead_end`, `max_steps`: above.
     - `propagation`: what is filled in after each legal placement, until there is none left:
       `"naked singles"` (blank cells with one candidate) or `"hidden singles"` (digits with one cell
       left in a unit, too). The agent is then left with the guesses. The first board comes as it is.
       Figures measured so are not comparable with those of the plain environment.
     - `with_mask`: False leaves `action_mask` out of the info; `action_masks()` still answers.
     - `with_info`: False leaves everything but `action_mask` out of the info.
-    - `render_mode`: None, `"ansi"`, `"rgb_array"`, or `"human"` for a window (where pygame is
-      installed, extra `render`), which follows every reset and step by itself.
+    - `render_mode`: None, `"ansi"` or `"rgb_array"`; Gymnasium's `HumanRendering` shows the latter
+      in a window, and its `RecordVideo` makes films (extra `render`).
 
     ## Version History
     - v0: initial version.
@@ -122,14 +121,14 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - as Gymnasium has it
-        "render_modes": ["ansi", "rgb_array", *(["human"] if window.PYGAME_INSTALLED else [])],
+        "render_modes": ["ansi", "rgb_array"],
         "render_fps": 4,
     }
 
-    _window: window.Window | None = None
     _is_closed = False
+    _is_running = False
 
-    def __init__(self, source: str | PuzzleSource = "9x9", **options: Unpack[EnvKeywords]) -> None:
+    def __init__(self, source: str | PuzzleSource = "9x9", **options: Any) -> None:
         chosen = EnvOptions(source, **options)
         self.metadata = dict(self.metadata)  # SyncVectorEnv writes into it
         self.render_mode = rendering.check_mode(chosen.render_mode, self.metadata["render_modes"])
@@ -164,12 +163,11 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
         start = read_reset_options(options, 1, self.geometry)
         self._seed_stream(anew=seed is not None)
         self._batch.start_episodes(start)
+        self._is_running = True
         arrays = info_arrays(1)
         observation = np.empty(self._board_shape, np.int8)
         mask = np.empty(self._mask_length, np.int8)
         self._batch.write_info(start.chosen, observation[None], mask[None], arrays)
-        if self.render_mode == "human":
-            self.render()
         info: dict[str, Any] = {}
         if self._with_info:
             info = {key: values.item() for key, values in read_info(arrays).items()}
@@ -190,34 +188,29 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
             the info.
 
         Raises:
-            InvalidAction: if the action is no action of this board.
+            ValueError: if the action is no action of this board.
             ResetNeeded: if there was no reset yet, or the episode is over.
             ClosedEnvironmentError: after `close`.
         """
-        if self._is_closed:
-            raise self._closed_error()
         batch = self._batch
         try:
             action = whole_number(action)
         except TypeError:
             raise batch.refusal(0, action) from None
-        if not -1 <= action <= batch.num_actions:  # kernels take numbers of 64 bits
-            raise batch.refusal(0, action)
+        if not self._is_running or not 0 <= action < batch.num_actions:
+            raise self._closed_error() if self._is_closed else batch.refusal(0, action)
         before = batch.boards.copy() if self._reward else None
         observation = np.empty(self._board_shape, np.int8)
         mask = np.empty(self._mask_length, np.int8)
         reward, terminated, truncated, values = steps.step_one(
             batch.state, action, batch.sizes, batch.tables, batch.rules, observation, mask
         )
-        if reward != reward:
-            raise batch.refusal(0, action)
+        self._is_running = not (terminated or truncated)
         info = name_info(*values)
         if self._reward and before is not None and not info["illegal_action"]:
             ended = np.array([terminated])
             after = observation[None].copy()
             reward = custom_rewards(self._reward, before, np.array([action]), after, ended).item()
-        if self.render_mode == "human":
-            self.render()
         if not self._with_info:
             info = {}
         if self._mask_length:
@@ -236,12 +229,10 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
         """
         self._seed_stream(anew=False)
         self._batch.set_state(state)
+        self._is_running = bool(self._batch.running[0])
 
     def render(self) -> str | NDArray[np.uint8] | None:  # type: ignore[override]
-        """Draw the board: a text for `"ansi"`, uint8 `[H, W, 3]` for `"rgb_array"`.
-
-        For `"human"` it is shown in the window, at `metadata["render_fps"]`, and None returned.
-        """
+        """Draw the board: a text for `"ansi"`, uint8 `[H, W, 3]` for `"rgb_array"`."""
         if self.render_mode is None:
             name = self.spec.id if self.spec else "..."
             gym.logger.warn(
@@ -251,29 +242,17 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
             return None
         if self._batch.counts[0, episodes.PHASE] == episodes.UNUSED:
             raise ResetNeeded("there is no board to draw yet: call reset() before render()")
-        drawn = rendering.render(
+        return rendering.render(
             self.render_mode,
             self._batch.boards[0],
             self._batch.givens[0],
             self.geometry,
             int(self._batch.counts[0, episodes.LAST_CELL]),
         )
-        if self.render_mode != "human" or isinstance(drawn, str):
-            return drawn
-        if self._window is None:
-            self._window = window.Window(f"Sudoku {self.geometry.name}")
-        self._window.show(drawn, self.metadata["render_fps"])
-        return None
 
     def close(self) -> None:
-        """Close the window, if there is one; no reset or step can follow."""
-        self._is_closed = True
-        if self._window is not None:
-            self._window.close()
-            self._window = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_window": None}  # a window can be neither copied nor pickled
+        """End the environment; no reset or step can follow."""
+        self._is_closed, self._is_running = True, False
 
     def _seed_stream(self, anew: bool) -> None:
         """Let `np_random` decide the puzzles, if it was seeded or replaced."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias, Unpack
+from typing import Any, TypeAlias
 
 import gymnasium as gym
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sudoku_gym.board.actions import as_actions
 from sudoku_gym.envs import episodes, infos, rendering, resets, steps
 from sudoku_gym.envs.batch import BoardBatch, BoardControls, EnvState
-from sudoku_gym.envs.options import EnvKeywords, EnvOptions, custom_rewards
+from sudoku_gym.envs.options import EnvOptions, custom_rewards
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.puzzles.sources import PuzzleSource
 
@@ -69,7 +69,8 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
     - `num_envs`: B.
     - `autoreset_mode`: above.
     - `num_threads`: how many threads step the boards. What happens does not depend on it.
-    - all others as in `SudokuEnv`.
+    - `max_episode_steps`: Gymnasium's name for `max_steps`, which it passes on from a spec.
+    - all others as in `SudokuEnv` (`EnvOptions`).
 
     ## Version History
     - v0: initial version.
@@ -96,13 +97,12 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         *,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         num_threads: int = 1,
-        **options: Unpack[EnvKeywords],
+        max_episode_steps: int | None = None,
+        **options: Any,
     ) -> None:
-        if not isinstance(num_envs, (int, np.integer)) or num_envs < 1:
-            raise ValueError(f"num_envs={num_envs!r}: a vector environment has at least one board")
-        if not isinstance(num_threads, (int, np.integer)) or num_threads < 1:
-            raise ValueError(f"num_threads={num_threads!r}: use at least one")
-        chosen = EnvOptions(source, **options)
+        if num_envs < 1 or num_threads < 1:
+            raise ValueError(f"num_envs={num_envs}, num_threads={num_threads}: use at least one")
+        chosen = EnvOptions(source, **{"max_steps": max_episode_steps} | options)
         self.autoreset_mode = resets.read_autoreset_mode(autoreset_mode)
         self.metadata = self.metadata | {"autoreset_mode": self.autoreset_mode}
         self.render_mode = rendering.check_mode(chosen.render_mode, self.metadata["render_modes"])
@@ -113,7 +113,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         self._board_shape = batch.boards.shape
         self._every_board = np.ones(num_envs, np.bool_)
         self._mask_shape = (num_envs, batch.num_actions if chosen.with_mask else 0)
-        self._threads = steps.StepThreads(batch.parts(num_threads))
+        self._threads = steps.StepThreads(batch.shards(num_threads))
         self.num_envs = num_envs
         self.single_observation_space = batch.observation_space
         self.single_action_space = batch.action_space
@@ -162,7 +162,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
             `[B]`, and the infos.
 
         Raises:
-            InvalidAction: if an action is no action of its board.
+            ValueError: if an action is no action of its board.
             ResetNeeded: if there was no reset yet, or a board's episode is over and nothing resets
                 it (`AutoresetMode.DISABLED`).
             ClosedEnvironmentError: after `close`.
@@ -171,14 +171,14 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
             raise self._closed_error()
         chosen = as_actions(actions, self.num_envs)
         batch = self._batch
-        may_renew = self.autoreset_mode is AutoresetMode.NEXT_STEP
-        refused = steps.first_refused(batch.counts, chosen, may_renew, batch.num_actions)
+        resets_next = self.autoreset_mode is AutoresetMode.NEXT_STEP
+        refused = steps.first_refused(batch.counts, chosen, resets_next, batch.num_actions)
         if refused >= 0:
             raise batch.refusal(refused, int(chosen[refused]))
-        if may_renew and not batch.draws_compiled:
+        if resets_next and not batch.draws_compiled:
             phases = batch.counts[:, episodes.PHASE]
             over = (phases == episodes.TERMINATED) | (phases == episodes.TRUNCATED)
-            batch.start_episodes(resets.ResetOptions(over), episodes.RENEWED)
+            batch.start_episodes(resets.ResetOptions(over), episodes.AUTORESET_PENDING)
         if self._reward is not None:
             before = batch.boards.copy()
             played = batch.running

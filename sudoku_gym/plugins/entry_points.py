@@ -39,7 +39,7 @@ EXTRA_OF_MODULE = {
     "stable_baselines3": "sb3",
     "sb3_contrib": "sb3",
     "ray": "rllib",
-    "imageio_ffmpeg": "render",
+    "imageio": "render",
     "moviepy": "render",
     "pygame": "render",
     "igraph": "splits",

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
-from gymnasium.error import InvalidAction
 from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym import board
@@ -51,7 +50,7 @@ def actions_of(answer: ArrayLike, count: int) -> NDArray[np.int64]:
     """
     try:
         return as_actions(answer, count)
-    except InvalidAction as error:
+    except ValueError as error:
         raise ValueError(f"act must return one whole number a game: {error}") from None
 
 

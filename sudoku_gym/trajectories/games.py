@@ -118,7 +118,7 @@ def play_part(
 
     Raises:
         ValueError: if the options suit no environment.
-        InvalidAction: if the policy's answer is no action.
+        ValueError: if the policy's answer is no action.
     """
     envs = games.boards(len(seeds))
     boards, infos = envs.reset(seed=seeds.tolist())
@@ -163,8 +163,8 @@ def replay(games: RecordedGames, part: PlayedPart) -> Iterator[Trajectory]:
     """
     count, steps = len(part.seeds), int(part.lengths.max())
     envs = games.boards(count)
-    if steps > envs.max_episode_steps:
-        raise ValueError(f"a game of {steps:,} actions: it ends after {envs.max_episode_steps:,}")
+    if steps > envs.max_steps:
+        raise ValueError(f"a game of {steps:,} actions: it ends after {envs.max_steps:,}")
     boards, infos = envs.reset(seed=part.seeds.tolist())
     ends = np.cumsum(part.lengths)
     actions = np.zeros((steps, count), np.int64)

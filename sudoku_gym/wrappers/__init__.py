@@ -10,7 +10,6 @@ from sudoku_gym.wrappers.encodings import (
     VectorOneHotBoard,
 )
 from sudoku_gym.wrappers.masked_observation import MaskedObservation, VectorMaskedObservation
-from sudoku_gym.wrappers.propagation import SinglesPropagation, VectorSinglesPropagation
 from sudoku_gym.wrappers.shaping import PotentialShaping, VectorPotentialShaping
 from sudoku_gym.wrappers.symmetry import SymmetryAugmentation, VectorSymmetryAugmentation
 
@@ -21,7 +20,6 @@ __all__ = [
     "MaskedObservation",
     "OneHotBoard",
     "PotentialShaping",
-    "SinglesPropagation",
     "SymmetryAugmentation",
     "VectorCanonicalCell",
     "VectorExactCoverTensor",
@@ -29,6 +27,5 @@ __all__ = [
     "VectorMaskedObservation",
     "VectorOneHotBoard",
     "VectorPotentialShaping",
-    "VectorSinglesPropagation",
     "VectorSymmetryAugmentation",
 ]

@@ -10,7 +10,6 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
-from gymnasium.error import InvalidAction
 from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
@@ -52,7 +51,7 @@ class CanonicalCell(gym.Wrapper[dict[str, Any], np.int64, Any, np.int64], Record
         """Put digit `action + 1` into the cell; see `SudokuEnv.step`.
 
         Raises:
-            InvalidAction: if there is no such digit.
+            ValueError: if there is no such digit.
         """
         digit = as_action(action)
         _check_digits(np.array([digit]), self._size)
@@ -106,7 +105,7 @@ class VectorCanonicalCell(SudokuVectorWrapper):
         """Put digit `actions[i] + 1` into the cell of board i; see `SudokuVectorEnv.step`.
 
         Raises:
-            InvalidAction: if there is no such digit.
+            ValueError: if there is no such digit.
         """
         digits = as_actions(actions, self.num_envs)
         _check_digits(digits, self._size)
@@ -149,7 +148,7 @@ def _check_actions(space: gym.Space[Any], size: int) -> None:
 def _check_digits(digits: NDArray[np.integer], size: int) -> None:
     wrong = np.flatnonzero((digits < 0) | (digits >= size))
     if len(wrong):
-        raise InvalidAction(
+        raise ValueError(
             f"action {digits[wrong[0]]} (board {wrong[0]}) is no digit - 1: use 0 to {size - 1}"
         )
 

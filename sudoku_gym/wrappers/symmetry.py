@@ -8,7 +8,7 @@ also one given at reset, anew at every episode or step, and map the agent's acti
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import gymnasium as gym
@@ -24,7 +24,6 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import draw_symmetry, group_of
 from sudoku_gym.wrappers.base import SudokuVectorWrapper, encode_final_obs, get_action_mask
 
-SYMMETRY_PARTS = ("rows", "columns", "transpose", "digits")
 Period = Literal["episode", "step"]
 
 _SALT = 0x51D0C0DE  # keeps these draws apart from the environment's own, which use the same seed
@@ -39,26 +38,21 @@ class SymmetryAugmentation(
         env: an environment over `SudokuEnv` whose observation is a board, in any shape, and whose
             actions are its placements, with or without erasures.
         every: a new symmetry at each `"episode"`, or at each `"step"`.
-        parts: which parts of the symmetry are drawn, of `"rows"`, `"columns"` (with bands and
-            stacks), `"transpose"` and `"digits"`; the others stay as they are.
 
     Raises:
-        ValueError: if a word is unknown, the board's symmetries can't be taken apart so, or the
-            observations or actions are others; later, if a board holds other values than its space
-            says.
+        ValueError: if the word is unknown, or the observations or actions are others.
     """
 
     def __init__(
         self,
         env: gym.Env[NDArray[np.int8], np.int64],
         every: Period = "episode",
-        parts: Sequence[str] = SYMMETRY_PARTS,
     ) -> None:
-        RecordConstructorArgs.__init__(self, every=every, parts=parts)
+        RecordConstructorArgs.__init__(self, every=every)
         gym.Wrapper.__init__(self, env)
         geometry = env.get_wrapper_attr("geometry")
         _check_spaces(env.observation_space, env.action_space, geometry)
-        self._symmetries = _Symmetries(1, geometry, every, parts)
+        self._symmetries = _Symmetries(1, geometry, every)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -101,11 +95,10 @@ class VectorSymmetryAugmentation(SudokuVectorWrapper):
         self,
         env: VectorEnv[Any, Any, Any],
         every: Period = "episode",
-        parts: Sequence[str] = SYMMETRY_PARTS,
     ) -> None:
         super().__init__(env)
         _check_spaces(env.single_observation_space, env.single_action_space, self._geometry)
-        self._symmetries = _Symmetries(env.num_envs, self._geometry, every, parts)
+        self._symmetries = _Symmetries(env.num_envs, self._geometry, every)
         self._is_over = np.zeros(env.num_envs, np.bool_)
 
     def reset(
@@ -180,20 +173,10 @@ def _check_spaces(
 class _Symmetries:
     """The symmetries of B boards, each drawn from its own random stream."""
 
-    def __init__(self, count: int, geometry: Geometry, every: str, parts: Sequence[str]) -> None:
+    def __init__(self, count: int, geometry: Geometry, every: str) -> None:
         if every not in ("episode", "step"):
             raise ValueError(f"every={every!r}: use 'episode' or 'step'")
-        unknown = [part for part in parts if part not in SYMMETRY_PARTS]
-        if unknown:
-            raise ValueError(f"parts={parts!r}: use some of {', '.join(map(repr, SYMMETRY_PARTS))}")
-        lines = {"rows", "columns", "transpose"}
-        if geometry.row_block == 0 and 0 < len(lines & set(parts)) < 3:
-            raise ValueError(
-                f"parts={parts!r}: rows, columns and transpose go together in {geometry.name}; "
-                "name all three or none"
-            )
         self.every = every
-        self._parts = tuple(part in parts for part in SYMMETRY_PARTS)
         self._group = group_of(geometry)
         self._size = geometry.size
         self._rows = np.tile(np.arange(geometry.size, dtype=np.int32), (count, 1))
@@ -214,16 +197,13 @@ class _Symmetries:
 
     def renew(self, chosen: NDArray[np.bool_]) -> None:
         """Draw new symmetries for the chosen boards."""
-        _draw(self._streams, chosen, self._group, self._parts, self._elements)
+        _draw(self._streams, chosen, self._group, self._elements)
 
     def boards(self, boards: NDArray[np.int8]) -> NDArray[np.int8]:
         """Apply the symmetries to boards `[B, ...]` of N**2 cells each."""
         turned = np.empty((len(boards), self._size**2), np.int8)
         flat = np.ascontiguousarray(boards, np.int8).reshape(turned.shape)
-        if not _turn_boards(flat, *self._elements, turned):
-            raise ValueError(
-                f"an observation holds values beyond 0 to {self._size}: a symmetry moves boards"
-            )
+        _turn_boards(flat, *self._elements, turned)
         return turned.astype(boards.dtype, copy=False).reshape(boards.shape)
 
     def masks(self, masks: NDArray[np.int8]) -> NDArray[np.int8]:
@@ -244,21 +224,11 @@ class _Symmetries:
 
 
 @njit(cache=True)
-def _draw(streams, chosen, group, parts, elements):
-    """Draw symmetries of which only some parts are kept."""
+def _draw(streams, chosen, group, elements):
     rows, columns, transpose, digits = elements
-    size = rows.shape[1]
     for b in range(len(rows)):
         if chosen[b]:
-            swapped = draw_symmetry(streams[b], group, rows[b], columns[b], digits[b])
-            transpose[b] = swapped and parts[2]
-            for i in range(size):
-                if not parts[0]:
-                    rows[b, i] = i
-                if not parts[1]:
-                    columns[b, i] = i
-                if not parts[3]:
-                    digits[b, i + 1] = i + 1
+            transpose[b] = draw_symmetry(streams[b], group, rows[b], columns[b], digits[b])
 
 
 @njit(cache=True)
@@ -270,15 +240,10 @@ def _image(cell, b, rows, columns, transpose):
 
 @njit(cache=True)
 def _turn_boards(boards, rows, columns, transpose, digits, turned):
-    """Write the images, and return whether all values are digits."""
     size = rows.shape[1]
     for b in range(len(boards)):
         for cell in range(size * size):
-            value = boards[b, cell]
-            if not 0 <= value <= size:
-                return False
-            turned[b, _image(cell, b, rows, columns, transpose)] = digits[b, value]
-    return True
+            turned[b, _image(cell, b, rows, columns, transpose)] = digits[b, boards[b, cell]]
 
 
 @njit(cache=True)

@@ -18,11 +18,11 @@ WRAPPERS = {
 }
 
 
-def singles(form, max_episode_steps=None, **options):
+def singles(form, max_steps=None, **options):
     def make():
         env = gym.make("Sudoku4x4-v0", **options)
-        if max_episode_steps is not None:
-            env.unwrapped.max_episode_steps = max_episode_steps
+        if max_steps is not None:
+            env.unwrapped.max_steps = max_steps
         return WRAPPERS[form](env)
 
     return DummyVecEnv([make] * BOARDS)
@@ -41,8 +41,8 @@ def assert_same(ours, theirs):
     [
         {"blanks": (2, 6)},
         {"blanks": 9, "reward": "dense", "end_at_dead_end": True},
-        {"blanks": 9, "illegal_reward": -1.0, "max_episode_steps": 5},
-        {"blanks": 4, "erase": True, "actions": "blank", "max_episode_steps": 9},
+        {"blanks": 9, "illegal_reward": -1.0, "max_steps": 5},
+        {"blanks": 4, "erase": True, "actions": "blank", "max_steps": 9},
     ],
     ids=["plain", "dead-ends", "truncated", "erase"],
 )
@@ -75,7 +75,7 @@ def test_it_equals_single_environments_step_for_step(form, options):
 
 
 def test_truncation_is_told():
-    env = make_vec_env("Sudoku4x4-v0", 2, blanks=9, max_episode_steps=3)
+    env = make_vec_env("Sudoku4x4-v0", 2, blanks=9, max_steps=3)
     env.reset()
     for step in range(1, 4):
         masks = get_action_masks(env)
@@ -127,9 +127,9 @@ def test_calls_reach_all_boards_through_wrappers():
     env.env_method("set_blanks", {2: 1.0})
     assert ((env.reset() == 0).sum((1, 2)) == 2).all()
     assert len(env.env_method("action_masks", indices=[0, 2])) == 2
-    assert env.get_attr("max_episode_steps", 1) == [32]
-    env.set_attr("max_episode_steps", 7)
-    assert envs.unwrapped.max_episode_steps == 7
+    assert env.get_attr("max_steps", 1) == [32]
+    env.set_attr("max_steps", 7)
+    assert envs.unwrapped.max_steps == 7
     assert env.env_is_wrapped(VectorSymmetryAugmentation) == [True] * 3
     assert env.env_is_wrapped(gym.wrappers.TimeLimit) == [False] * 3
 

@@ -13,21 +13,14 @@ from sudoku_gym.registration import ENVIRONMENTS
 COUNT = 3
 
 
-@pytest.fixture(autouse=True)
-def without_a_screen(monkeypatch):
-    """Let windows open where there is no screen."""
-    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-
-
 @pytest.mark.parametrize("name", ENVIRONMENTS)
 def test_gymnasium_checks_every_id_without_a_warning(name):
     check_env(gym.make(name).unwrapped)
 
 
-@pytest.mark.parametrize("name", ENVIRONMENTS)
 @pytest.mark.parametrize("options", [{"erase": True}, {"actions": "blank", "reward": "dense"}])
-def test_gymnasium_checks_other_options(name, options):
-    check_env(gym.make(name, **options).unwrapped, skip_render_check=True)
+def test_gymnasium_checks_other_options(options):
+    check_env(gym.make("Sudoku6x6-v0", **options).unwrapped, skip_render_check=True)
 
 
 def test_stable_baselines_checks_it():
@@ -41,7 +34,7 @@ def test_its_spec_knows_the_limit_and_nothing_else_enforces_it(options, limit):
     env = gym.make("Sudoku4x4-v0", **options)
     assert env.spec.max_episode_steps == limit
     assert gym.spec("Sudoku4x4-v0").max_episode_steps is None  # for erasing it is another one
-    env.unwrapped.max_episode_steps = limit + 3
+    env.unwrapped.max_steps = limit + 3
     assert env.unwrapped.spec.max_episode_steps == limit + 3
     _, info = env.reset(seed=0)
     illegal = info["action_mask"].argmin()
@@ -50,34 +43,9 @@ def test_its_spec_knows_the_limit_and_nothing_else_enforces_it(options, limit):
         steps += 1
     assert steps == limit + 3
     envs = gym.make_vec(env.spec, num_envs=2)
-    assert envs.unwrapped.max_episode_steps == envs.spec.max_episode_steps == limit
-
-
-def test_time_can_be_observed_and_an_environment_made_again_from_its_spec():
-    env = gym.wrappers.TimeAwareObservation(gym.make("Sudoku4x4-v0"), flatten=False)
-    observation, info = env.reset(seed=0)
-    assert observation["time"] == 0
-    assert env.step(info["action_mask"].argmax())[0]["time"] == 1
-    again, plain = gym.make(gym.make("Sudoku4x4-v0").spec), gym.make("Sudoku4x4-v0")
-    again.reset(seed=0)
-    _, info = plain.reset(seed=0)
-    illegal, over = info["action_mask"].argmin(), False
-    while not over:
-        ours, others = plain.step(illegal), again.step(illegal)
-        assert ours[1:4] == others[1:4]
-        over = ours[3]
-
-
-def test_episode_statistics_are_recorded():
-    env = gym.wrappers.RecordEpisodeStatistics(gym.make("Sudoku4x4-v0", blanks=2, reward="dense"))
-    _, info = env.reset(seed=0)
-    rng = np.random.default_rng(0)
-    total, terminated = 0.0, False
-    while not terminated:
-        action = rng.choice(np.flatnonzero(info["action_mask"]))
-        _, reward, terminated, _, info = env.step(action)
-        total += reward
-    assert info["episode"]["r"] == pytest.approx(total)
+    assert envs.unwrapped.max_steps == envs.spec.max_episode_steps == limit
+    aware = gym.wrappers.TimeAwareObservation(gym.make("Sudoku4x4-v0"), flatten=False)
+    assert aware.reset(seed=0)[0]["time"] == 0
 
 
 @pytest.mark.parametrize("mode", list(AutoresetMode)[:2], ids=lambda mode: mode.name)
@@ -124,15 +92,6 @@ def test_async_vector_env_runs_it():
         envs.step(infos["action_mask"].argmax(1))
     finally:
         envs.close()
-
-
-def test_numpy_to_torch_wraps_it():
-    torch = pytest.importorskip("torch")
-    pytest.importorskip("array_api_compat")  # what Gymnasium converts arrays with
-    env = gym.wrappers.NumpyToTorch(gym.make("Sudoku4x4-v0"))
-    observation, info = env.reset(seed=0)
-    assert isinstance(observation, torch.Tensor)
-    assert isinstance(env.step(info["action_mask"].argmax())[0], torch.Tensor)
 
 
 def test_numpy_to_torch_wraps_the_vector_environment():

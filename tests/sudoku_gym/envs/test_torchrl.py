@@ -11,7 +11,7 @@ import sudoku_gym  # noqa: F401 - registers the ids
 pytest.importorskip("torchrl", reason="the extra torchrl is not installed")
 from torchrl.envs import ActionMask, GymWrapper, TransformedEnv, default_info_dict_reader
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # from torchrl
+pytestmark = [pytest.mark.nightly, pytest.mark.filterwarnings("ignore")]  # from torchrl
 
 
 def wrapped(envs):

@@ -231,7 +231,7 @@ def test_bad_puzzles_are_refused(boards, message):
 def test_bad_options_are_refused():
     for option, message in (
         ({"batch_size": 0}, "batch_size must be at least 1"),
-        ({"max_steps": 0}, "max_episode_steps"),
+        ({"max_steps": 0}, "max_steps"),
         ({"actions": "all"}, "actions='all'"),
         ({"geometry": Geometry.standard(9)}, "the geometry is 9x9"),
     ):

@@ -55,7 +55,7 @@ def by_exact_cover(boards, limit):
     found, nodes = np.empty((2, len(flat)), np.int64)
     tables = cover_tables(NINE)
     results = solutions, found, decided, nodes
-    search_boards(flat, limit, 10**6, tables, *results, is_stopped=np.zeros(1, np.bool_))
+    search_boards(flat, limit, 10**6, tables, *results)
     return FoundSolutions(solutions.reshape(boards.shape), found, decided, nodes)
 
 

@@ -3,7 +3,6 @@
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.error import InvalidAction
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
@@ -18,7 +17,6 @@ from sudoku_gym.wrappers import (
     MaskedObservation,
     OneHotBoard,
     PotentialShaping,
-    SinglesPropagation,
     SymmetryAugmentation,
     VectorCanonicalCell,
     VectorExactCoverTensor,
@@ -26,7 +24,6 @@ from sudoku_gym.wrappers import (
     VectorMaskedObservation,
     VectorOneHotBoard,
     VectorPotentialShaping,
-    VectorSinglesPropagation,
     VectorSymmetryAugmentation,
 )
 
@@ -73,21 +70,19 @@ def assert_same(ours, theirs):
         (OneHotBoard, VectorOneHotBoard, {}),
         (SymmetryAugmentation, VectorSymmetryAugmentation, {"every": "episode"}),
         (SymmetryAugmentation, VectorSymmetryAugmentation, {"every": "step"}),
-        (SymmetryAugmentation, VectorSymmetryAugmentation, {"parts": ("digits", "rows")}),
         (ExactCoverTensor, VectorExactCoverTensor, {}),
         (masked_bits, vector_masked_bits, {}),
         (CanonicalCell, VectorCanonicalCell, {}),
         (masked_digits, vector_masked_digits, {}),
         (PotentialShaping, VectorPotentialShaping, {"discount": 0.9}),
-        (SinglesPropagation, VectorSinglesPropagation, {"propagation": "naked singles"}),
     ],
     ids=lambda value: value.__name__ if callable(value) else str(value),
 )
 @pytest.mark.parametrize("erase", [False, True])
 def test_vector_twin_equals_the_single_wrapper(mode, wrap, wrap_vector, options, erase):
-    if erase and wrap in (CanonicalCell, masked_digits, SinglesPropagation):
+    if erase and wrap in (CanonicalCell, masked_digits):
         pytest.skip("there is no erasing with this wrapper")
-    settings = {"source": "4x4", "erase": erase, "max_episode_steps": 9}
+    settings = {"source": "4x4", "erase": erase, "max_steps": 9}
     ours = wrap_vector(SudokuVectorEnv(COUNT, autoreset_mode=mode, **settings), **options)
     theirs = SyncVectorEnv(
         [lambda: wrap(SudokuEnv(**settings), **options)] * COUNT, autoreset_mode=mode
@@ -139,31 +134,9 @@ def test_boards_given_at_reset_are_shown_in_many_ways():
     assert len(shown) > 10
 
 
-def test_only_the_parts_asked_for_are_turned():
-    env = SymmetryAugmentation(SudokuEnv("4x4"), parts=("digits",))
-    env.reset(seed=0)
-    filled = board.parse(PUZZLE) > 0
-    shown = [env.reset(options={"puzzle": PUZZLE})[0] for _ in range(10)]
-    assert all(((one > 0) == filled).all() for one in shown)
-    assert len({one.tobytes() for one in shown}) > 1
-    plain = SymmetryAugmentation(SudokuEnv("4x4"), parts=())
-    plain.reset(seed=0)
-    np.testing.assert_array_equal(plain.reset(options={"puzzle": PUZZLE})[0], board.parse(PUZZLE))
-
-
-@pytest.mark.parametrize(
-    ("source", "options", "message"),
-    [
-        ("4x4", {"every": "day"}, "every='day': use 'episode' or 'step'"),
-        ("4x4", {"parts": ("boxes",)}, "use some of 'rows'"),
-        ("x9x9", {"parts": ("rows", "digits")}, "go together in Sudoku-X"),
-    ],
-)
-def test_wrong_options_are_named(source, options, message):
-    with pytest.raises(ValueError, match=message):
-        SymmetryAugmentation(SudokuEnv(source), **options)
-    with pytest.raises(ValueError, match=message):
-        VectorSymmetryAugmentation(SudokuVectorEnv(2, source), **options)
+def test_an_unknown_period_is_named():
+    with pytest.raises(ValueError, match="every='day': use 'episode' or 'step'"):
+        SymmetryAugmentation(SudokuEnv("4x4"), every="day")
 
 
 def test_one_hot_bits_are_placements():
@@ -236,9 +209,9 @@ def test_wrong_uses_of_the_canonical_cell_are_named():
     env, envs = CanonicalCell(SudokuEnv("4x4")), VectorCanonicalCell(SudokuVectorEnv(2, "4x4"))
     env.reset(seed=0)
     envs.reset(seed=0)
-    with pytest.raises(InvalidAction, match="use 0 to 3"):
+    with pytest.raises(ValueError, match="use 0 to 3"):
         env.step(4)
-    with pytest.raises(InvalidAction, match="board 1"):
+    with pytest.raises(ValueError, match="board 1"):
         envs.step([0, -1])
 
 
@@ -255,37 +228,6 @@ def test_some_wrappers_need_a_mask(wrap, wrap_vector):
         wrap(SudokuEnv("4x4", with_mask=False)).reset(seed=0)
     with pytest.raises(ValueError, match="with_mask=True"):
         wrap_vector(SudokuVectorEnv(2, "4x4", with_mask=False)).reset(seed=0)
-
-
-@pytest.mark.parametrize("propagation", ["naked singles", "hidden singles"])
-def test_singles_are_filled_in_as_by_the_option(propagation):
-    wrapped = SinglesPropagation(
-        SymmetryAugmentation(SudokuEnv("9x9", max_episode_steps=30), parts=("rows",)), propagation
-    )
-    wrapped.unwrapped.max_episode_steps = 20
-    plain = SymmetryAugmentation(
-        SudokuEnv("9x9", max_episode_steps=20, propagation=propagation), parts=("rows",)
-    )
-    rng = np.random.default_rng(0)
-    _, info = wrapped.reset(seed=0)
-    plain.reset(seed=0)
-    steps, over = 0, False
-    while not over:
-        action = sample_actions(info["action_mask"][None], rng)[0]
-        result = wrapped.step(action)
-        assert_same(result, plain.step(action))
-        _, _, terminated, truncated, info = result
-        steps, over = steps + 1, terminated or truncated
-    assert info["level"] - info["blanks"] > steps  # some were filled in
-    VectorSinglesPropagation(SudokuVectorEnv(2, "9x9"), propagation)
-    for wrap, env in (
-        (SinglesPropagation, SudokuEnv("4x4", erase=True)),
-        (VectorSinglesPropagation, SudokuVectorEnv(2, "4x4", erase=True)),
-    ):
-        with pytest.raises(ValueError, match="use one of the two"):
-            wrap(env, propagation)
-    with pytest.raises(ValueError, match="use None, 'naked singles'"):
-        SinglesPropagation(SudokuEnv("4x4"), "pairs")
 
 
 def test_shaping_changes_the_return_by_the_first_potential():
@@ -328,7 +270,6 @@ def test_shaping_changes_the_return_by_the_first_potential():
         MaskedObservation,
         CanonicalCell,
         PotentialShaping,
-        SinglesPropagation,
     ],
 )
 def test_gymnasium_checks_a_wrapped_environment(wrap):
@@ -360,22 +301,6 @@ def test_levels_pass_through_wrappers():
 
 
 @pytest.mark.parametrize(
-    "wrap", [gym.wrappers.FlattenObservation, FlatObservation], ids=["gymnasium", "ours"]
-)
-@pytest.mark.parametrize("encode", [lambda env: env, OneHotBoard, ExactCoverTensor])
-def test_stable_baselines_checks_the_flat_forms(wrap, encode):
-    checker = pytest.importorskip("stable_baselines3.common.env_checker")
-    checker.check_env(wrap(encode(gym.make("Sudoku4x4-v0"))))
-
-
-class Shifted(gym.ObservationWrapper):
-    """Shows values that its space does not hold."""
-
-    def observation(self, observation):
-        return observation + np.int8(50)
-
-
-@pytest.mark.parametrize(
     ("encode", "encode_many"),
     [
         (OneHotBoard, VectorOneHotBoard),
@@ -392,9 +317,3 @@ def test_a_symmetry_moves_boards_only(encode, encode_many):
     stacked = gym.wrappers.FrameStackObservation(SudokuEnv("4x4"), 2)
     with pytest.raises(ValueError, match="a symmetry moves boards"):
         SymmetryAugmentation(stacked)
-
-
-def test_values_that_are_no_digits_are_not_looked_up():
-    env = SymmetryAugmentation(Shifted(SudokuEnv("4x4")))
-    with pytest.raises(ValueError, match="values beyond 0 to 4"):
-        env.reset(seed=0)
