@@ -23,12 +23,7 @@ def as_boards(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np
         ValueError: if the shape is wrong or a value is no digit.
         TypeError: if the values are not integers.
     """
-    try:
-        array = np.asarray(boards)
-    except ValueError as error:  # numpy's words for nested lists name its own terms
-        raise ValueError(
-            "boards must be [B, N, N], and these make no array: do all rows have one length?"
-        ) from error
+    array = np.asarray(boards)
     if array.ndim != 3 or array.shape[1] != array.shape[2]:
         raise ValueError(
             f"boards must be [B, N, N], not {list(array.shape)} (one board: board[None])"

@@ -9,14 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym.geometry import MAX_SIZE, Geometry, geometry_for
-from sudoku_gym.geometry.units import as_geometry
 
 SYMBOLS = ".123456789ABCDEFGHIJKLMNOP"
 """The symbol of each digit, `.` for a blank."""
 _CODES = np.frombuffer(SYMBOLS.encode("ascii"), np.uint8)
 _VALUES = {symbol: digit for digit, symbol in enumerate(SYMBOLS)} | {"0": 0}
 _VALUES |= {symbol.lower(): digit for symbol, digit in _VALUES.items()}
-_LONGEST_BOARD = 100_000  # characters, separators included
 _SEPARATORS = frozenset(" \t\r\n|+-,;")
 
 
@@ -30,10 +28,6 @@ def parse(text: str, geometry: Geometry | None = None) -> NDArray[np.int8]:
     Raises:
         ValueError: if the length fits no board, or a symbol is no digit of it.
     """
-    if geometry is not None:
-        geometry = as_geometry(geometry)
-    if len(text) > _LONGEST_BOARD:
-        raise ValueError(f"{len(text):,} characters are no board: {_LONGEST_BOARD:,} are the limit")
     symbols = [symbol for symbol in text if symbol not in _SEPARATORS]
     size = isqrt(len(symbols))
     if size**2 != len(symbols) or (geometry is not None and size != geometry.size):
@@ -111,7 +105,7 @@ def to_text(board: ArrayLike, geometry: Geometry | None = None) -> str:
 
     Raises:
         ValueError: if a value is no digit of any board, or the board is none of the geometry.
-        TypeError: if the values are no integers, or the geometry is none.
+        TypeError: if the values are no integers.
     """
     cells = _as_digits(board)
     if cells.ndim != 2 or cells.shape[0] != cells.shape[1]:

@@ -20,13 +20,7 @@ KEY, COUNTER = 0, 1
 
 
 def new_stream(rng: np.random.Generator) -> NDArray[np.uint64]:
-    """Return a stream, uint64 `[2]`, whose key is drawn from `rng` and whose counter is 0.
-
-    Raises:
-        TypeError: if `rng` is no Generator.
-    """
-    if not isinstance(rng, np.random.Generator):
-        raise TypeError(f"rng={rng!r:.60}: give a Generator, as numpy.random.default_rng(seed)")
+    """Return a stream, uint64 `[2]`, whose key is drawn from `rng` and whose counter is 0."""
     stream = np.zeros(2, np.uint64)
     stream[KEY] = rng.integers(0, 2**64, dtype=np.uint64)
     return stream

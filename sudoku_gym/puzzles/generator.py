@@ -21,7 +21,6 @@ from sudoku_gym.compiler.jit import njit
 from sudoku_gym.compiler.lanes import NUM_LANES
 from sudoku_gym.compiler.random_stream import new_stream, next_below
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.geometry.units import as_geometry
 from sudoku_gym.puzzles.difficulty import grade
 from sudoku_gym.puzzles.digging import (
     conclude,
@@ -79,7 +78,6 @@ def generate(
         TypeError: if `geometry` or `rng` is none, or a number is no whole one.
         RuntimeError: if no solved grid was found (a geometry that may have none).
     """
-    geometry = as_geometry(geometry)
     if node_limit is None:
         node_limit = 100_000 if geometry.size <= 9 else 200
     count, givens, node_limit = map(whole_number, (count, givens, node_limit))
@@ -127,7 +125,7 @@ def random_grids(count: int, geometry: Geometry, rng: np.random.Generator) -> ND
     Raises:
         ValueError, TypeError, RuntimeError: as `generate`.
     """
-    return generate(count, geometry, rng, givens=as_geometry(geometry).num_cells).solutions
+    return generate(count, geometry, rng, givens=geometry.num_cells).solutions
 
 
 def _cell_groups(geometry: Geometry, pattern: str) -> NDArray[np.int64]:

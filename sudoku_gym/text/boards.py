@@ -10,7 +10,6 @@ import numpy as np
 
 from sudoku_gym.board import SYMBOLS, digit_range, to_text
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.geometry.units import as_geometry
 
 BoardStyle: TypeAlias = Literal["grid", "compact", "json"]
 
@@ -36,7 +35,7 @@ def format_board(cells: bytes | bytearray, geometry: Geometry, style: BoardStyle
         TypeError: if the cells are no bytes, or the geometry is none.
     """
     cells = bytes(memoryview(cells))
-    digits = _DIGITS[: as_geometry(geometry).size + 1]
+    digits = _DIGITS[: geometry.size + 1]
     if len(cells) != geometry.num_cells or cells.translate(None, digits):
         raise ValueError(
             f"{len(cells)} cells, up to {max(cells, default=0)}: no {geometry.name} board"
@@ -64,7 +63,7 @@ def describe_rules(geometry: Geometry) -> str:
     Raises:
         TypeError: if the geometry is none.
     """
-    size = as_geometry(geometry).size
+    size = geometry.size
     has_regions = bool(geometry.regions.any())
     groups = ["each row", "each column"]
     if geometry.box_shape:

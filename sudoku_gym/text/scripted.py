@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from sudoku_gym import board
 from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.geometry.units import as_geometry
 from sudoku_gym.policies import Policy
 from sudoku_gym.policies.protocols import actions_of
 from sudoku_gym.text.answers import read_answer
@@ -32,7 +31,7 @@ class ScriptedModel:
         if not isinstance(policy, Policy):
             raise TypeError(f"policy={policy!r:.60}: give a policy, as load_policy(name)")
         self._policy = policy
-        self._geometry = as_geometry(geometry)
+        self._geometry = geometry
         self._rng = np.random.default_rng(seed)
 
     def next_move(self, message: str, *, first: bool = False) -> str:

@@ -36,13 +36,6 @@ def test_draws_are_uniform():
     assert np.abs(counts - 10_000).max() < 5 * 91
 
 
-def test_equal_generators_draw_equally():
-    masks = np.ones((50, 64), np.int8)
-    first, second, other = (sample_actions(masks, np.random.default_rng(s)) for s in (1, 1, 2))
-    np.testing.assert_array_equal(first, second)
-    assert (first != other).any()
-
-
 def test_a_part_of_an_array_will_do():
     masks = np.zeros((6, 130), np.int8)[::2, ::2]
     masks[:, 7] = 1

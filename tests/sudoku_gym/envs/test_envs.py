@@ -256,7 +256,6 @@ def test_both_environments_take_the_same_options_and_refuse_others():
         ({"puzzle": np.zeros((9, 9), int)}, "9 x 9 cells, the geometry is 4x4"),
         ({"puzzle": np.full((4, 4), 7)}, "row 1, column 1: 7 is no digit"),
         ({"puzzle": "1..1" + "." * 12}, "1 stands twice in a unit"),
-        ({"puzzle": [[1] * 4, [2]]}, "'puzzle' makes no array: do all rows have one length?"),
         ({"puzzle": ALMOST, "blanks": 3}, "a puzzle has its own blanks"),
         ({"blanks": 40}, "serves 1 to"),
     ],

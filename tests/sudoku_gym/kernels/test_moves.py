@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from numba import njit
 
 from sudoku_gym import board, geometry
+from sudoku_gym.compiler.jit import njit
 from sudoku_gym.kernels import layout, masks, moves
 
 GEOMETRIES = [
@@ -19,22 +19,22 @@ GEOMETRIES = [
 ]
 
 
-@njit
+@njit(cache=True)
 def set_up(state, sizes, tables, scratch):
     moves.set_up(state, 0, sizes, tables, scratch)
 
 
-@njit
+@njit(cache=True)
 def place(state, cell, digit, sizes, tables):
     moves.place(state, 0, cell, digit, sizes, tables)
 
 
-@njit
+@njit(cache=True)
 def erase(state, cell, sizes, tables):
     moves.erase(state, 0, cell, sizes, tables)
 
 
-@njit
+@njit(cache=True)
 def mask(state, any_digit, sizes, written):
     masks.write_mask(state, 0, any_digit, sizes, written, 0)
 
