@@ -136,7 +136,7 @@ def save_film(frames: Iterable[NDArray[np.uint8]], path: str | Path, fps: float 
     if suffix == ".mp4":
         with suggest_extra("a film as MP4"):
             from imageio.v3 import imwrite
-        imwrite(path, np.stack(shown + shown[-1:] * int(2 * fps)), fps=fps)
+        imwrite(path, np.stack(shown + shown[-1:] * int(2 * fps)), fps=fps, macro_block_size=2)
         return
     first, *rest = map(Image.fromarray, shown)
     durations = [round(1000 / fps)] * len(rest) + [2000]  # milliseconds

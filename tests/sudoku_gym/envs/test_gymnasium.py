@@ -23,6 +23,7 @@ def test_gymnasium_checks_other_options(options):
     check_env(gym.make("Sudoku6x6-v0", **options).unwrapped, skip_render_check=True)
 
 
+@pytest.mark.nightly
 def test_stable_baselines_checks_it():
     checker = pytest.importorskip("stable_baselines3.common.env_checker")
     flat = gym.wrappers.FlattenObservation(gym.make("Sudoku4x4-v0"))

@@ -190,11 +190,11 @@ def test_gymnasium_records_videos_and_opens_windows(tmp_path, monkeypatch):
     pytest.importorskip("pygame")
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     env = gym.make("Sudoku4x4-v0", render_mode="rgb_array", blanks=1)
-    env = gym.wrappers.RecordVideo(env, str(tmp_path), disable_logger=True)
+    env = gym.wrappers.RecordVideo(env, str(tmp_path / "films"), disable_logger=True)
     _, info = env.reset(seed=0)
     env.step(int(info["action_mask"].argmax()))
     env.close()
-    assert [path.suffix for path in tmp_path.iterdir()] == [".mp4"]
+    assert [path.suffix for path in (tmp_path / "films").iterdir()] == [".mp4"]
     window = gym.wrappers.HumanRendering(gym.make("Sudoku4x4-v0", render_mode="rgb_array"))
     window.reset(seed=0)
     window.close()
