@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -18,7 +19,6 @@ import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.registry import CPUDispatcher
 
-# Imports inside functions, or for type checkers alone, bring nothing that is compiled.
 _IMPORT = re.compile(r"^from (\w[\w.]*) import (\([^)]*\)|.*)", re.M)
 
 
@@ -65,7 +65,7 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
-        stamp = _hash_of_sources(function.__module__)
+        stamp = self._impl.locator.get_source_stamp(), _hash_of_imports(function.__module__)
         self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, stamp)
 
 
@@ -84,16 +84,42 @@ def _callable_from_python(function: Callable[..., Any]) -> Any:
 
 
 @memoized
-def _hash_of_sources(module: str) -> str:
-    """Hash the source of a module and of all that it imports from its own package and from ours.
-
-    `from a import b` may mean the module `a.b`, or something in `a`.
-    """
-    source = Path(str(sys.modules[module].__file__)).read_bytes()
-    digest = sha256(source)
-    for origin, names in _IMPORT.findall(source.decode()):
-        if origin.startswith(("sudoku_", module.partition(".")[0])):
-            imported = {origin, *(f"{origin}.{name}" for name in re.findall(r"\w+", names))}
-            for each in sorted(imported & sys.modules.keys() - {module}):
-                digest.update(_hash_of_sources(each).encode())
+def _hash_of_imports(module: str) -> str:
+    """Hash the sources of all that a module imports from its own package and from ours."""
+    found, waiting = set[str](), [module]
+    while waiting:
+        each = waiting.pop()
+        if each not in found:
+            found.add(each)
+            waiting += _imports_of(each)
+    digest = sha256()
+    for each in sorted(found):
+        digest.update(each.encode() + _source_of(each))
     return digest.hexdigest()
+
+
+@memoized
+def _imports_of(module: str) -> list[str]:
+    """Name what a module imports: `from a import b` may mean the module `a.b`, or a thing in `a`.
+
+    Imports inside functions, or for type checkers alone, bring nothing that is compiled.
+    """
+    imported = []
+    for origin, names in _IMPORT.findall(_source_of(module).decode()):
+        if origin.startswith("sudoku_") or origin.partition(".")[0] == module.partition(".")[0]:
+            for name in re.findall(r"\w+", names):
+                inner = f"{origin}.{name}"
+                imported.append(inner if _source_of(inner) else origin)
+    return imported
+
+
+@memoized
+def _source_of(module: str) -> bytes:
+    """Return the source of a module or package, empty where there is none."""
+    root, *rest = module.split(".")
+    path = Path(getattr(sys.modules.get(root), "__file__", None) or os.devnull)
+    below = path.parent.joinpath(*rest)
+    for file in (below.with_suffix(".py"), below / "__init__.py") if rest else (path,):
+        if file.is_file():
+            return file.read_bytes()
+    return b""
