@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache as memoized
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,8 @@ import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.registry import CPUDispatcher
 
+_OPTIONS = {"nopython": True, "boundscheck": None}  # those of `numba.njit`
+_INLINED = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _IMPORT = re.compile(r"^from (\w[\w.]*) import (\([^)]*\)|.*)", re.M)
 
 
@@ -27,8 +28,11 @@ def njit(
 ) -> Any:
     """Decorate a function as `numba.njit` does, with its options."""
     if function is None:
-        return partial(njit, cache=cache, **options)
-    return _compiled(Kernel, function, cache, options)
+        return functools.partial(njit, cache=cache, **options)
+    kernel = Kernel(function, targetoptions=_OPTIONS | options)
+    if cache:
+        kernel.enable_caching()
+    return kernel
 
 
 def inlined(function: Callable[..., Any]) -> Any:
@@ -37,8 +41,9 @@ def inlined(function: Callable[..., Any]) -> Any:
     Numba's own `inline="always"` infers the types again in each caller, which is most of what
     compiling costs: it is for functions with one caller that do little but call others.
     """
-    options = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return _compiled(_InlinedKernel, function, True, options)
+    kernel = _InlinedKernel(function, targetoptions=_OPTIONS | _INLINED)
+    kernel.enable_caching()
+    return kernel
 
 
 class Kernel(CPUDispatcher):  # type: ignore[misc]
@@ -51,13 +56,17 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
 
 
 class _InlinedKernel(Kernel):
-    """Machine code that Python can't call, as it has no wrapper; a call compiles another one."""
+    """Machine code that Python can't call, as it has no wrapper: a call compiles another one."""
 
     def _insert(self, *_: Any, **__: Any) -> None:
         """Let no call from Python find the code."""
 
     def _compile_for_args(self, *_: Any, **__: Any) -> Any:
-        return _callable_from_python(self.py_func)
+        return self._with_wrapper
+
+    @functools.cached_property
+    def _with_wrapper(self) -> Any:
+        return numba.njit(self.py_func)
 
 
 class _KernelCache(FunctionCache):  # type: ignore[misc]
@@ -69,57 +78,32 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, stamp)
 
 
-def _compiled(
-    kind: type[Kernel], function: Callable[..., Any], cache: bool, options: dict[str, Any]
-) -> Kernel:
-    kernel = kind(function, targetoptions={"nopython": True, "boundscheck": None} | options)
-    if cache:
-        kernel.enable_caching()
-    return kernel
-
-
-@memoized
-def _callable_from_python(function: Callable[..., Any]) -> Any:
-    return numba.njit(function)
-
-
-@memoized
+@functools.cache
 def _hash_of_imports(module: str) -> str:
     """Hash the sources of all that a module imports from its own package and from ours."""
-    found, waiting = set[str](), [module]
-    while waiting:
-        each = waiting.pop()
-        if each not in found:
-            found.add(each)
-            waiting += _imports_of(each)
-    digest = sha256()
-    for each in sorted(found):
-        digest.update(each.encode() + _source_of(each))
-    return digest.hexdigest()
+    found = [module]
+    for each in found:  # grows meanwhile
+        found += [new for new in _imports_of(each) if new not in found]
+    sources = b"".join(each.encode() + _source_of(each) for each in sorted(set(found)))
+    return sha256(sources).hexdigest()
 
 
-@memoized
+@functools.cache
 def _imports_of(module: str) -> list[str]:
-    """Name what a module imports: `from a import b` may mean the module `a.b`, or a thing in `a`.
-
-    Imports inside functions, or for type checkers alone, bring nothing that is compiled.
-    """
+    """Name what a module imports at its top: `from a import b` means `a.b`, or a thing in `a`."""
     imported = []
     for origin, names in _IMPORT.findall(_source_of(module).decode()):
         if origin.startswith("sudoku_") or origin.partition(".")[0] == module.partition(".")[0]:
-            for name in re.findall(r"\w+", names):
-                inner = f"{origin}.{name}"
-                imported.append(inner if _source_of(inner) else origin)
+            inner = [f"{origin}.{name}" for name in re.findall(r"\w+", names)]
+            imported += [each if _source_of(each) else origin for each in inner]
     return imported
 
 
-@memoized
+@functools.cache
 def _source_of(module: str) -> bytes:
     """Return the source of a module or package, empty where there is none."""
     root, *rest = module.split(".")
     path = Path(getattr(sys.modules.get(root), "__file__", None) or os.devnull)
     below = path.parent.joinpath(*rest)
-    for file in (below.with_suffix(".py"), below / "__init__.py") if rest else (path,):
-        if file.is_file():
-            return file.read_bytes()
-    return b""
+    files = (below.with_suffix(".py"), below / "__init__.py") if rest else (path,)
+    return next((file.read_bytes() for file in files if file.is_file()), b"")

@@ -103,12 +103,6 @@ def _address(context, builder, signature, arguments):
     return builder.bitcast(first, _VECTOR.as_pointer())
 
 
-def _in_every_lane(builder, word):
-    """Return a vector of one word."""
-    single = builder.insert_element(_ZERO, word, _WORD(0))
-    return builder.shuffle_vector(single, _ZERO, _ZERO)
-
-
 def _define(function: Callable[..., Any], instruction: str) -> None:
     """Let an operator of Python stand for an instruction of LLVM."""
 
@@ -126,7 +120,8 @@ def _define(function: Callable[..., Any], instruction: str) -> None:
         left, right = arguments
         if signature.args[1] != lanes_type:
             word = context.cast(builder, right, signature.args[1], types.uint32)
-            right = _in_every_lane(builder, word)
+            single = builder.insert_element(_ZERO, word, _WORD(0))
+            right = builder.shuffle_vector(single, _ZERO, _ZERO)  # the word in every lane
         return getattr(builder, instruction)(left, right)
 
 
