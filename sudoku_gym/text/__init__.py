@@ -3,10 +3,9 @@
 It needs no framework; the adapters `reasoning_gym`, `openenv`, `trl` and `verifiers` are modules.
 """
 
-from sudoku_gym.text.answers import read_answer
 from sudoku_gym.text.boards import STYLES, describe_rules, format_board
-from sudoku_gym.text.commands import Command, read_command
 from sudoku_gym.text.episode import TextOptions, TextSudoku, Turn
+from sudoku_gym.text.parsing import Command, read_answer, read_command
 from sudoku_gym.text.rewards import filled_constraint_fraction, score_text, verify
 from sudoku_gym.text.scripted import ScriptedModel
 

@@ -13,9 +13,8 @@ from sudoku_gym.board import SYMBOLS, cell_name
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.plugins import find_env
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
-from sudoku_gym.text.answers import read_answer
 from sudoku_gym.text.boards import STYLES, BoardStyle, describe_rules, format_board
-from sudoku_gym.text.commands import Command, read_command
+from sudoku_gym.text.parsing import Command, read_answer, read_command
 from sudoku_gym.text.rewards import filled_constraint_fraction
 
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry, geometry_for
-from sudoku_gym.text.answers import read_answer
+from sudoku_gym.text.parsing import read_answer
 
 
 @overload

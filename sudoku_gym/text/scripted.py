@@ -10,7 +10,7 @@ from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy
 from sudoku_gym.policies.protocols import actions_of
-from sudoku_gym.text.answers import read_answer
+from sudoku_gym.text.parsing import read_answer
 
 
 class ScriptedModel:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.text.commands import as_number
 from sudoku_gym.text.episode import TextOptions, TextSudoku
+from sudoku_gym.text.parsing import as_number
 from sudoku_gym.text.rewards import score_text
 
 if TYPE_CHECKING:

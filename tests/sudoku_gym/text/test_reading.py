@@ -1,12 +1,12 @@
 """Moves and boards as people and models write them, and texts that are neither."""
 
 import json
-import random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sudoku_gym.board import conflicts
 from sudoku_gym.text import Command, TextSudoku, read_answer, read_command
 
 SEVEN = Command("place", 38, 7)
@@ -173,49 +173,43 @@ def test_boards_of_letters_and_of_large_numbers():
     assert read_answer(numbers, 16) == digits == read_answer(symbols.lower(), 16)
 
 
-def scrambled(rng):
-    """Draw a text from pieces of moves, boards, tags, JSON and noise."""
-    pieces = [
-        *"r5c3=7 place row column in undo erase candidates give up 123456789".split(),
-        *". 0 _ [ ] { } : \" '".split(),
-        *(
-            "<think>",
-            "</think>",
-            "<answer>",
-            "</answer>",
-            "```",
-            "\n",
-            "[[",
-            "]]",
-            '{"row":',
-            "٣",
-            "²",
-        ),
-        *(
-            "99999999999999",
-            "-1",
-            "\x00",
-            "\ud800",
-            "ab" * 40,
-            "1 2 3 4\n",
-            "12345678 9\n" * 9,
-            "[" * 60,
-        ),
-    ]
-    return rng.choice(["", " "]).join(rng.choice(pieces) for _ in range(rng.randrange(40)))
+PIECES = (
+    *"r5c3=7 place row column in undo erase candidates give up 123456789".split(),
+    *'. 0 _ [ ] { } : " \' <think> </think> <answer> </answer> ``` [[ ]] {"row": ٣ ² -1'.split(),
+    *("\n", "99999999999999", "\x00", "\ud800", "1 2 3 4\n", "12345678 9\n" * 9, "[" * 60),
+)
+TEXTS = st.one_of(
+    st.lists(st.sampled_from(PIECES), max_size=40).map("".join),
+    st.lists(st.sampled_from(PIECES), max_size=40).map(" ".join),
+    st.text(max_size=300),
+)
+GAMES = {
+    (env, mode): TextSudoku(env_id=env, mode=mode, allow_candidates=True, announce_dead_ends=True)
+    for env in ("Sudoku4x4-v0", "Sudoku9x9-v0", "Sudoku16x16-v0")
+    for mode in ("turns", "answer")
+}
 
 
-@pytest.mark.parametrize("mode", ["turns", "answer"])
-@pytest.mark.parametrize("env_id", ["Sudoku4x4-v0", "Sudoku9x9-v0", "Sudoku16x16-v0"])
-def test_no_text_raises(env_id, mode):
-    rng = random.Random(0)
-    game = TextSudoku(env_id=env_id, mode=mode)
-    game.reset(seed=0)
-    for _ in range(1_000):
+@pytest.mark.parametrize("env_and_mode", GAMES, ids="-".join)
+@settings(max_examples=150, deadline=None)
+@given(texts=st.lists(TEXTS, min_size=1, max_size=4), seed=st.integers(0, 2**32))
+def test_any_text_is_a_turn(env_and_mode, texts, seed):
+    """Whatever a model writes is answered, changes no given, and breaks no rule in turns."""
+    game = GAMES[env_and_mode]
+    size = game.geometry.size
+    game.reset(seed=seed)
+    for text in texts:
+        found, command = read_answer(text, size), read_command(text, size)
+        assert isinstance(found, str) or (len(found) == size**2 and max(found) <= size)
+        assert isinstance(command, str) or -1 <= command.cell < size**2
         if game.done:
-            game.reset()
-        turn = game.step(scrambled(rng))
+            break
+        turn = game.step(text)
         assert turn.message and all(0 <= value <= 1 for value in game.rewards().values())
+        if game.options.mode == "turns":
+            assert ((game.puzzle == 0) | (game.puzzle == game.board)).all()
+            assert not conflicts(game.board[None], game.geometry).any()
+            assert turn.understood == isinstance(command, Command)
 
 
 @pytest.mark.parametrize(
@@ -234,19 +228,10 @@ def test_what_is_no_text_is_told(text):
             read(text, 9)
 
 
-@settings(max_examples=300, deadline=None)
-@given(text=st.text(max_size=300), size=st.sampled_from([4, 9, 16, 25]))
-def test_any_text_is_read(text, size):
-    found = read_answer(text, size)
-    assert isinstance(found, str) or (len(found) == size**2 and max(found) <= size)
-    command = read_command(text, size)
-    assert isinstance(command, str) or -1 <= command.cell < size**2
+OPENED = ["[", "{", "(", "1 ", "[ ", "[[1,", '{"a":', "<answer>", "```\n", "row ", "r5c", "[1],"]
 
 
-PIECES = ["[", "{", "(", "1 ", "[ ", "[[1,", '{"a":', "<answer>", "```\n", "row ", "r5c", "[1],"]
-
-
-@pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.parametrize("piece", OPENED)
 def test_long_texts_are_read_in_time(piece):
     """Nothing here is quadratic: 200,000 characters would take minutes if it were."""
     text = piece * (200_000 // len(piece))
