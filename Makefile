@@ -29,7 +29,7 @@ test: $(VENV)/.installed-dev  ## Run the tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 test-all: $(VENV)/.installed-dev  ## Run the nightly tests too
-	$(BIN)/python -m pytest -m '' $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -m '' --hypothesis-profile=nightly $(PYTEST_ARGS)
 
 coverage: $(VENV)/.installed-dev  ## Show the lines of Python that the tests run, file by file
 	$(BIN)/python -m pytest --cov --cov-report=term $(PYTEST_ARGS)

@@ -1,11 +1,10 @@
-"""Supervised networks: equal training time, few puzzles, segments of rounds, Guissart's search.
+"""Supervised networks: equal training time, few puzzles, Guissart's search.
 
 Each part runs unattended, writes its JSON row by row, and goes on where it was stopped when it is
 started again with the same options.
 
     python benchmarks/neural_9x9.py nine --out docs/results/neural-nine.json
     python benchmarks/neural_9x9.py distinct --out docs/results/neural-distinct.json
-    python benchmarks/neural_9x9.py segments --out docs/results/neural-segments.json
     python benchmarks/neural_9x9.py guissart --out docs/results/neural-guissart.json
 """
 
@@ -143,47 +142,6 @@ class DistinctPuzzles(Options):
             play(results, base | {"seed": seed, "mode": "surest"}, policy, chosen, grades=True)
 
 
-SEGMENTS = {
-    "one segment": {"segments": 1, "stay_probability": 0.0},
-    "up to 8 segments": {"segments": 8, "stay_probability": 0.0},
-    "up to 8 segments, solved boards may stay": {"segments": 8, "stay_probability": 0.5},
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class SegmentTraining(Options):
-    """The factor-graph body, with and without continuing from the last update's recurrent state."""
-
-    models: tuple[str, ...] = tuple(SEGMENTS)
-    """which of them"""
-    channels: int = 16
-    """width of the body"""
-    minutes: float = 4.0
-    """processor time of each training"""
-    rounds: tuple[int, ...] = (16, 32, 64, 128, 256)
-    """of the network when it answers at once"""
-    sets: tuple[str, ...] = ("9x9", "9x9-hard")
-    """banks whose test puzzles are played"""
-
-    def run(self, results: Results) -> None:
-        """Train and play whatever the file lacks."""
-        for name in self.models:
-            how = SEGMENTS[name]
-            key = {"model": name, "channels": self.channels, "seed": self.seed}
-            label = f"{name.replace(' ', '-').replace(',', '')}-{self.channels}-{self.seed}"
-            run = self.runs / label
-            made = nine("exact-cover", run, self.seed, PuzzlesConfig(distinct=self.distinct))
-            body = replace(made.network, channels=self.channels)
-            recurrent = replace(made.recurrent, **how)
-            config = replace(made, network=body, recurrent=recurrent)
-            for_minutes(results, key, config, ExactCoverLearner, self.minutes)
-            for bank in self.sets:
-                chosen = spread(puzzles.load(bank, "test"), self.count)
-                for rounds in self.rounds:
-                    policy = load(run, "one-shot", rounds)
-                    play(results, key | {"set": bank, "rounds": rounds}, policy, chosen)
-
-
 @dataclass(frozen=True, kw_only=True)
 class GuissartFigures(Options):
     """Guissart at 9x9: filling, boosted, with trial and error, and with backtracking."""
@@ -303,7 +261,6 @@ def nine(name: str, run: Path, seed: int, parts: PuzzlesConfig) -> LabelledConfi
 PARTS = {
     "nine": EqualTime,
     "distinct": DistinctPuzzles,
-    "segments": SegmentTraining,
     "guissart": GuissartFigures,
 }
 

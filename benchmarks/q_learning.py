@@ -5,9 +5,7 @@ one digit at a time, in the full action space.
 
     python benchmarks/q_learning.py --parts tabular 4x4
     python benchmarks/q_learning.py --parts play --checkpoint runs/dqn --untrained 10
-    python benchmarks/q_learning.py --parts targets --minutes 2 --seeds 0 1 2
     python benchmarks/q_learning.py --parts no-rules --minutes 10
-    python benchmarks/q_learning.py --parts sb3 --minutes 0.25 --seeds 0 1 2
 """
 
 from __future__ import annotations
@@ -28,7 +26,6 @@ from sudoku_agents.q_learning.deep import agent
 from sudoku_agents.q_learning.deep.config import (
     DQNConfig,
     DQNUpdatesConfig,
-    ReplayConfig,
     TargetsConfig,
 )
 from sudoku_agents.q_learning.deep.learner import DQNLearner
@@ -41,7 +38,7 @@ from sudoku_gym.evaluation import Evaluation
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource
-from sudoku_learning.networks import FactorGraphConfig, MLPConfig, NetworkPolicy, seeded
+from sudoku_learning.networks import MLPConfig, NetworkPolicy, seeded
 from sudoku_learning.training import RunGenerators, Training
 from sudoku_learning.training.config import config_from_json
 
@@ -71,17 +68,17 @@ class Config:
     """What to measure."""
 
     parts: tuple[str, ...] = ("tabular", "4x4", "play")
-    """tabular, 4x4, play, targets, no-rules, sb3"""
+    """tabular, 4x4, play, no-rules"""
     seeds: tuple[int, ...] = (0, 1, 2)
     """of the trainings"""
     minutes: float = 1.0
-    """processor time of each training in `targets`, `no-rules` and `sb3`"""
+    """processor time of each training in `no-rules`"""
     iterations: int = 20
     """of each training in `tabular` and `4x4`"""
     checkpoint: Path = agent.PRETRAINED
     """what `play` plays; by default the network that comes with the package"""
     blanks: tuple[int, ...] = (40, 45, 50, 53)
-    """beside puzzles as stored, in `play`, `targets` and `no-rules`"""
+    """beside puzzles as stored, in `play` and `no-rules`"""
     count: int = 1000
     """puzzles of a number of blanks"""
     stored: int = 100_000
@@ -174,39 +171,6 @@ def play(config: Config) -> Iterator[Row]:
             yield row(f"untrained, seed {seed}", title, evaluate(NetworkPolicy(network, "q"), part))
 
 
-def targets(config: Config) -> Iterator[Row]:
-    """What each addition to plain deep Q-learning brings, at 9x9, in equal processor time."""
-    plain = TargetsConfig(n_step=3, backup="max", hindsight=False)
-    body = FactorGraphConfig(intersections=True)
-    base = nine_by_nine(
-        DQNConfig(
-            targets=plain,
-            replay=ReplayConfig(priority=0.0),
-            updates=DQNUpdatesConfig(segments=1),
-            network=body,
-        )
-    )
-    told = replace(base, targets=TargetsConfig())
-    kinds = {
-        "plain values, Huber": replace(base, values="plain"),
-        "solvable, cross entropy": base,
-        "1 step": replace(base, targets=replace(plain, n_step=1)),
-        "constraint": replace(base, targets=replace(plain, n_step=1, backup="constraint")),
-        "hindsight": told,
-        "hindsight, priorities": replace(told, replay=ReplayConfig()),
-        "hindsight, priorities, 8 segments": nine_by_nine(DQNConfig()),
-    }
-    for name, settings in kinds.items():
-        for seed in config.seeds:
-            trained, seconds = train(
-                replace(settings, seed=seed, minutes=config.minutes), DQNLearner
-            )
-            more = {"seconds": seconds, "steps": trained.steps}
-            for title, chosen in nine(config):
-                result = evaluate(trained.learner.policy(), chosen)
-                yield row(f"{name}, seed {seed}", title, result, more)
-
-
 def no_rules(config: Config) -> Iterator[Row]:
     """Perceptrons that are told no rules, as Mehta's agent was: any digit in any blank cell."""
     for blanks in config.blanks:
@@ -224,73 +188,12 @@ def no_rules(config: Config) -> Iterator[Row]:
         yield row("masked-random", title, evaluate(MaskedRandom(), test))
 
 
-def sb3(config: Config) -> Iterator[Row]:
-    """Stable-Baselines3's DQN on the flat form and ours, 4x4, 12 blanks, equal processor time."""
-    from stable_baselines3.common.callbacks import BaseCallback
-
-    from sudoku_agents.sb3 import (
-        FactorGraphDQNPolicy,
-        MaskedDQN,
-        MaskedDQNPolicy,
-        SB3Policy,
-        make_vec_env,
-    )
-
-    class Clock(BaseCallback):  # type: ignore[misc]
-        def _on_step(self) -> bool:
-            return time.process_time() < end
-
-    title, test = minimal("4x4", config)
-    kinds = {
-        "SB3, perceptron": (MaskedDQNPolicy, {"net_arch": [256, 256]}),
-        "SB3, exact cover": (FactorGraphDQNPolicy, {"network": DQNConfig().network}),
-    }
-    for name, (policy, options) in kinds.items():
-        for seed in config.seeds:
-            boards = make_vec_env(
-                "Sudoku4x4-v0", 64, observation="flat", blanks=12, reward="sparse",
-                end_at_dead_end=True,
-            )  # fmt: skip
-            model = MaskedDQN(
-                policy, boards, learning_rate=1e-3, batch_size=64, train_freq=1, gradient_steps=1,
-                learning_starts=640, target_update_interval=640, gamma=1.0, seed=seed,
-                exploration_fraction=0.3, device="cpu", policy_kwargs=options,
-            )  # fmt: skip
-            start = time.process_time()
-            end = start + 60 * config.minutes
-            model.learn(10_000_000, Clock())
-            seconds = time.process_time() - start
-            more = {"seconds": seconds, "steps": model.num_timesteps}
-            yield row(f"{name}, seed {seed}", title, evaluate(SB3Policy(model), test), more)
-    for seed in config.seeds:
-        settings = DQNConfig(
-            seed=seed, minutes=config.minutes, iterations=10_000, evaluate_every=10_000,
-            curriculum=ConstantConfig(blanks=12),
-        )  # fmt: skip
-        trained, seconds = train(settings, DQNLearner)
-        more = {"seconds": seconds, "steps": trained.steps}
-        yield row(f"ours, seed {seed}", title, evaluate(trained.learner.policy(), test), more)
-
-
 PARTS: dict[str, Callable[[Config], Iterator[Row]]] = {
     "tabular": tabular,
     "4x4": four,
     "play": play,
-    "targets": targets,
     "no-rules": no_rules,
-    "sb3": sb3,
 }
-
-
-def nine_by_nine(settings: DQNConfig) -> DQNConfig:
-    """The settings of the short 9x9 trainings."""
-    from sudoku_curricula.schedules import SuccessRateConfig
-
-    schedule = SuccessRateConfig(start=10, stop=55, step=5, threshold=0.8, window=64, min_count=64)
-    return replace(
-        settings, env="Sudoku9x9-v0", iterations=10_000, evaluate_every=3, validation_games=64,
-        curriculum=schedule,
-    )  # fmt: skip
 
 
 def train(settings: Any, learner: Any) -> tuple[Training[Any], float]:

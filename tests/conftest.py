@@ -8,7 +8,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from numba.core import event
+
+settings.register_profile("nightly", max_examples=2_000, deadline=None)  # `make test-all`
 
 
 def pytest_configure(config):

@@ -119,8 +119,6 @@ def test_a_notebook_holds_what_its_cells_print():
     ]
     (output,) = written["cells"][-1]["outputs"]
     assert output["text"] == ["['--smoke'] 2\n"] and len({c["id"] for c in written["cells"]}) == 7
-    with pytest.raises(ValueError, match="a function main"):
-        notebooks.cells_of('"""A text."""\n')
 
 
 def test_the_extras_are_those_of_the_project():

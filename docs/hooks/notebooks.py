@@ -10,13 +10,11 @@ from __future__ import annotations
 import ast
 import io
 import json
-import os
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import chdir, redirect_stdout
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import dedent
@@ -75,7 +73,6 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     return markdown
 
 
-@cache
 def executed(name: str, source: str) -> str:
     """Return the notebook of a program as JSON, with what its cells print."""
     cells = cells_of(source)
@@ -84,26 +81,20 @@ def executed(name: str, source: str) -> str:
 
 
 def cells_of(source: str) -> list[Cell]:
-    """Cut a program into cells.
-
-    Raises:
-        ValueError: if it has no docstring, or no `main` before the end.
-    """
+    """Cut a program, which has a docstring and a function `main`, into cells."""
     body = ast.parse(source).body
-    text = ast.get_docstring(ast.parse(source))
-    mains = [node for node in body if isinstance(node, ast.FunctionDef) and node.name == "main"]
-    if not text or not mains:
-        raise ValueError("a tutorial has a docstring, and a function main")
+    text = ast.get_docstring(ast.parse(source)) or ""
+    (main,) = (node for node in body if isinstance(node, ast.FunctionDef) and node.name == "main")
     title, _, rest = text.partition("\n")
     commands = r"((?:^(?:python|sudoku-gym|tensorboard) .*\n?)+)"
     rest = re.sub(commands, r"```sh\n\1```\n", f"{rest}\n", flags=re.MULTILINE)
     cells = [Cell("markdown", f"# {title.rstrip('.')}\n{rest}".strip())]
-    before = [node for node in body[1:] if node is not mains[0] and not _is_start(node)]
+    before = [node for node in body[1:] if node is not main and not _is_start(node)]
     lines = source.splitlines()
     for nodes in _with_imports_together(before):
         cells.append(Cell("code", _lines(lines, nodes)))
     cells.append(Cell("code", SETTING))
-    for paragraph in _paragraphs(lines, mains[0]):
+    for paragraph in _paragraphs(lines, main):
         cells += _with_text(paragraph)
     return cells
 
@@ -149,35 +140,17 @@ def _with_text(paragraph: str) -> list[Cell]:
 
 
 def execute(name: str, cells: list[Cell]) -> None:
-    """Execute the cells of code one after the other, and keep what they print."""
-    module = ModuleType("__main__", "A notebook.")
-    with _in_an_empty_folder(), _as_main(module):
-        for cell in cells:
-            if cell.kind == "code":
-                printed = io.StringIO()
-                with redirect_stdout(printed):
-                    exec(compile(cell.source, name, "exec", dont_inherit=True), module.__dict__)
-                cell.printed = _COLOURS.sub("", printed.getvalue())
-
-
-@contextmanager
-def _in_an_empty_folder() -> Iterator[None]:
-    before = Path.cwd()
-    with TemporaryDirectory() as folder:
-        os.chdir(folder)
-        try:
-            yield
-        finally:
-            os.chdir(before)
-
-
-@contextmanager
-def _as_main(module: ModuleType) -> Iterator[None]:
-    """Let what a program defines be found where a notebook's kernel has it."""
-    before = sys.modules["__main__"]
-    sys.modules["__main__"] = module
+    """Execute the cells of code one after the other, in an empty folder; keep what they print."""
+    module, before = ModuleType("__main__", "A notebook."), sys.modules["__main__"]
+    sys.modules["__main__"] = module  # where a notebook's kernel has what a program defines
     try:
-        yield
+        with TemporaryDirectory() as folder, chdir(folder):
+            for cell in cells:
+                if cell.kind == "code":
+                    printed = io.StringIO()
+                    with redirect_stdout(printed):
+                        exec(compile(cell.source, name, "exec", dont_inherit=True), vars(module))
+                    cell.printed = _COLOURS.sub("", printed.getvalue())
     finally:
         sys.modules["__main__"] = before
 
