@@ -88,7 +88,3 @@ class SupervisedConfig(LabelledConfig):
             raise ValueError("average must lie in [0, 1), for 1 would keep the first weights")
         if not 0 <= self.halting_weight < math.inf:
             raise ValueError(f"halting_weight must not be negative, but is {self.halting_weight}")
-        if self.cells not in ("blanks", "all"):
-            raise ValueError(f"cells must be 'blanks' or 'all', not {self.cells!r}")
-        if self.mode not in ("one-shot", "surest"):
-            raise ValueError(f"mode must be 'one-shot' or 'surest', not {self.mode!r}")

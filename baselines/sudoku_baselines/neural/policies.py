@@ -34,7 +34,7 @@ Folder = str | os.PathLike[str]
 Mode = Literal["one-shot", "surest"]
 _PRETRAINED = Path(__file__).parent / "pretrained"
 
-MODELS: tuple[type[SupervisedConfig], ...] = (
+_MODELS: tuple[type[SupervisedConfig], ...] = (
     MLPTraining,
     CNNTraining,
     RRNTraining,

@@ -23,7 +23,6 @@ from sudoku_gym.storage.configs import registered
 
 _RANDOM_PARTS = 10  # the last is the test set
 _DRAWN = 10_000  # puzzles of a generator, at least
-DIVISIONS = ("orbits", "random")
 
 
 class Division(NamedTuple):
@@ -52,8 +51,6 @@ class PuzzlesConfig:
     runs with different seeds have the same puzzles"""
 
     def __post_init__(self) -> None:
-        if self.division not in DIVISIONS:
-            raise ValueError(f"division must be one of {DIVISIONS}, not {self.division!r}")
         if self.fold is not None and (self.division != "random" or self.fold not in range(9)):
             raise ValueError(f"fold={self.fold}: a random division has the folds 0 to 8")
         if self.distinct is not None and self.distinct < 1:

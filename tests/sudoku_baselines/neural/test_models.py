@@ -218,8 +218,6 @@ def test_an_interrupted_run_continues_to_the_bit(tmp_path):
         ({"stay_probability": 2.0}, "stay_probability must lie in"),
         ({"average": 1.0}, "average must lie in"),
         ({"halting_weight": -1.0}, "halting_weight must not be negative"),
-        ({"cells": "some"}, "cells must be 'blanks' or 'all'"),
-        ({"mode": "guess"}, "mode must be 'one-shot' or 'surest'"),
         ({"ray": RayConfig(actors=2)}, "nothing to sample"),
     ],
 )

@@ -54,7 +54,6 @@ def test_fewer_puzzles_are_among_more():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"division": "leaky"}, "division must be one of"),
         ({"fold": 3}, "a random division has the folds 0 to 8"),
         ({"division": "random", "fold": 9}, "a random division has the folds 0 to 8"),
         ({"distinct": 0}, "distinct must be at least 1"),
