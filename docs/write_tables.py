@@ -18,7 +18,7 @@ def filled() -> dict[Path, str]:
     """Return the three pages with their tables as the files of results have them now."""
     board = leaderboard_page.read(DOCS / "results" / "leaderboard.json")
     fillings = {
-        DOCS / "leaderboard.md": lambda text: leaderboard_page.fill_in(text, board, keep=True),
+        DOCS / "leaderboard.md": lambda text: leaderboard_page.fill_in(text, board),
         DOCS / records_page.PAGE: lambda text: records_page.fill_in(text, DOCS / "results"),
         DOCS / agents_page.PAGE: agents_page.fill_in,
     }

@@ -1,4 +1,4 @@
-"""The tables of the leaderboard's page, in the places that `docs/leaderboard.md` marks."""
+"""The tables that `make tables` writes into `docs/leaderboard.md`."""
 
 from __future__ import annotations
 
@@ -7,16 +7,12 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import marked
 from sudoku_gym.evaluation import percent
 from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.evaluation.tables import markdown_table
-
-if TYPE_CHECKING:
-    from mkdocs.config.defaults import MkDocsConfig
-    from mkdocs.structure.pages import Page
 
 _GRADES = ("naked-singles", "hidden-singles", "locked-candidates", "pairs", "search", "few-givens")
 TABLES = {
@@ -37,12 +33,6 @@ KINDS = {
 SORTED_BY = "9x9-hard"
 """The set whose share decides the order of the rows of a kind."""
 _THEN_BY = "9x9"
-PLOTS = {
-    "times": "Share of hard puzzles solved against processor time, all policies in one panel",
-    "grades": "Share of 9x9 puzzles solved by grade",
-    "blanks": "Share of 9x9 puzzles solved by blanks",
-}
-"""What the plots show, which `leaderboard_plots` draws."""
 _START_SECONDS = 4.0  # of processor time to start a cell, as measured
 _SHORT = 12  # letters of a checksum; the file has them all
 _NOTHING = "-"
@@ -51,20 +41,13 @@ Cell = dict[str, Any]
 Results = dict[str, Any]
 
 
-def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
-    """Put the tables in their places."""
-    if page.file.src_uri != "leaderboard.md":
-        return markdown
-    return fill_in(markdown, read(Path(config.docs_dir) / "results/leaderboard.json"))
-
-
 def read(path: Path) -> Results:
     """Read the file of results that `benchmarks/leaderboard.py` writes."""
     found: Results = json.loads(path.read_text(encoding="utf-8"))
     return found
 
 
-def fill_in(markdown: str, results: Results, *, keep: bool = False) -> str:
+def fill_in(markdown: str, results: Results) -> str:
     """Put the parts that are marked with `leaderboard` in their places, see `marked.fill_in`."""
     lists = [name for name, each in results["sets"].items() if each["is_file"]]
     parts = {name: _shares(results, sets) for name, sets in TABLES.items()} | {
@@ -78,9 +61,7 @@ def fill_in(markdown: str, results: Results, *, keep: bool = False) -> str:
         "runs": _runs(results),
         "duration": _duration(results),
     }
-    for name, shown in PLOTS.items():
-        parts[f"site_{name}"] = f"![{shown}](images/leaderboard-{name}.png)"
-    return marked.fill_in(markdown, "leaderboard", parts, keep=keep)
+    return marked.fill_in(markdown, "leaderboard", parts)
 
 
 def is_shown(cell: Cell | None) -> bool:

@@ -20,6 +20,7 @@ from leaderboard_page import SORTED_BY, Cell, Results, is_shown, read, seconds_o
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
 
 # Okabe and Ito's colours, told apart by colour-blind eyes too
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999")
@@ -28,6 +29,11 @@ _COLUMNS = 3
 _BANK = "9x9"
 LEARNED = ("learned without solutions", "supervised")
 """The kinds of networks that play without a search."""
+PLOTS = {
+    "times": "Share of hard puzzles solved against processor time, all policies in one panel",
+    "grades": "Share of 9x9 puzzles solved by grade",
+    "blanks": "Share of 9x9 puzzles solved by blanks",
+}
 _DODGE = 0.06  # how far apart the rows of a panel stand, in steps of the axis
 
 
@@ -42,6 +48,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         path = f"images/leaderboard-{name}.png"
         files.append(File.generated(config, path, content=file.getvalue()))
     return files
+
+
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Show the plots in the places that the page has for them."""
+    if page.file.src_uri == "leaderboard.md":
+        for name, shown in PLOTS.items():
+            picture = f"![{shown}](images/leaderboard-{name}.png)"
+            markdown = markdown.replace(f"<!-- leaderboard: site_{name} -->", picture)
+    return markdown
 
 
 def plots(results: Results) -> dict[str, Figure]:

@@ -6,8 +6,7 @@
 
     <!-- end -->
 
-`make tables` writes them into the pages of the repository. The site gets them as the files are when
-it is built, without the comments.
+`make tables` writes them into the pages; the build of the site takes them as they stand there.
 """
 
 from __future__ import annotations
@@ -16,31 +15,19 @@ import re
 from collections.abc import Mapping
 
 
-def fill_in(markdown: str, kind: str, parts: Mapping[str, str], *, keep: bool = True) -> str:
+def fill_in(markdown: str, kind: str, parts: Mapping[str, str]) -> str:
     """Replace each marked part of a kind by the one of its name.
 
     Args:
         markdown: a page. A comment without an end marks a part that is not there yet.
         kind: the word before the colon.
-        parts: by the names after it. Those that begin with `site_` are for the site alone: with
-            `keep` their comments stay as they are.
-        keep: leave the comments in the page.
-
-    Raises:
-        KeyError: if there is no part of a name.
+        parts: by the names after it; a place of another name stays as it is.
     """
 
     def replaced(place: re.Match[str]) -> str:
-        part = parts[place[1]]
-        if not keep:
-            return part
-        begin = f"<!-- {kind}: {place[1]} -->"
-        return begin if place[1].startswith("site_") else f"{begin}\n\n{part}\n\n<!-- end -->"
+        if place[1] not in parts:
+            return place[0]
+        return f"<!-- {kind}: {place[1]} -->\n\n{parts[place[1]]}\n\n<!-- end -->"
 
     begin = rf"^<!-- {kind}: (\w+) -->$"
     return re.sub(rf"{begin}(?:\n(?:(?!<!-- ).*\n)*<!-- end -->$)?", replaced, markdown, flags=re.M)
-
-
-def without(markdown: str) -> str:
-    """Return a page without the parts that are made from files."""
-    return re.sub(r"^<!-- \w+: \w+ -->\n(?:(?!<!-- ).*\n)*<!-- end -->$", "", markdown, flags=re.M)
