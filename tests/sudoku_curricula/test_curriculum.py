@@ -117,15 +117,6 @@ def test_another_metric_is_fed_once_and_games_draw_the_level():
     assert [value for _, value in curves["curriculum/policy_accuracy"]] == [0.8, 0.95]
 
 
-def test_a_report_without_the_metric_is_refused():
-    curriculum, _ = started("policy_accuracy")
-    with pytest.raises(ValueError, match="moves by policy_accuracy, and this report measured noth"):
-        curriculum.report_held_out(HeldOut(skill=9))
-    with pytest.raises(ValueError, match="a report of episodes measures completion and can't"):
-        curriculum.report([2], [True])
-    assert curriculum.schedule.updates == 0
-
-
 def test_the_state_is_that_of_a_run_that_was_never_interrupted():
     (whole, _), (first, _), (second, pushed) = started(), started(), started()
     for curriculum in (whole, first):

@@ -79,12 +79,6 @@ def test_mean_and_range_interpolate_and_ignore_what_a_run_has_not_reached():
     assert mean_and_range(runs, STEPS_PER_SECOND)[0].size == 0
 
 
-def run_of(**values):
-    """Return a run with some values of each curve; `a__b` stands for the tag a/b."""
-    tags = {name.replace("__", "/"): points for name, points in values.items()}
-    return {tag: (list(range(len(points))), points) for tag, points in tags.items()}
-
-
 def curves_of(tags, low=0.2, high=0.9):
     return {tag: ([0, 1], [low, high]) for tag in tags}
 
@@ -111,27 +105,6 @@ def test_panels_follow_the_groups_that_the_runs_hold():
     titles = [panel.title for panel in panels]
     assert titles[:4] == ["Blanks", "Success rate", "Evaluation", "Losses"]
     assert titles[-1] == "Episodic return"
-
-
-def test_a_new_loss_is_drawn_beside_those_of_its_kind():
-    small = run_of(losses__td_error=[0.5, 0.4], losses__entropy=[1.0, 0.6], losses__kl=[0.01, 0.02])
-    assert panels_of([small]) == [
-        Panel("losses", ("losses/entropy", "losses/td_error")),
-        Panel("losses", ("losses/kl",)),  # ten times smaller: it would lie flat below them
-    ]
-    falling = run_of(losses__logz_error=[30.0, 0.01], losses__value_loss=[0.3, 0.0])
-    assert panels_of([small | falling])[-1] == Panel(
-        "losses", ("losses/logz_error", "losses/value_loss"), "log"
-    )
-    signed = run_of(losses__policy_loss=[-0.9, 1e-6])
-    assert panels_of([signed]) == [Panel("losses", ("losses/policy_loss",))]
-
-
-def test_no_panel_holds_more_lines_than_can_be_told_apart():
-    tags = [f"losses/loss_{number}" for number in range(10)]
-    panels = panels_of([curves_of(tags)])
-    assert [len(panel.tags) for panel in panels] == [4, 3, 3]
-    assert [tag for panel in panels for tag in panel.tags] == tags
 
 
 def test_points_that_are_no_numbers_are_left_out(tmp_path):

@@ -165,18 +165,6 @@ def test_held_out_games_move_it_past_all_that_is_mastered(build, tmp_path):
     assert len(events.Scalars(curves.VALUE_LOSS)) == len(results)  # each point once
 
 
-def test_the_evaluations_games_have_the_level_too(build):
-    algorithm = build(
-        configure(SuccessRateConfig(start=3, stop=6)).evaluation(
-            evaluation_interval=1, evaluation_duration=5
-        )
-    )
-    assert games(algorithm, "weights") == [{3: 1.0}] * 2 * GAMES
-    result = algorithm.train()
-    # Its episodes must not feed the schedule: it would learn what it is evaluated on.
-    assert callback_of(algorithm).curriculum.games == result["env_runners"]["num_episodes"]
-
-
 @pytest.mark.nightly
 def test_a_killed_runner_comes_back_at_the_level_and_so_does_a_checkpoint(build, tmp_path):
     algorithm = build(configure(runners=1, episodes_per_update=10))

@@ -105,21 +105,6 @@ def test_held_out_games_move_it_past_all_that_is_mastered():
     assert weights(model) == [{5: 1.0}] * GAMES
 
 
-def test_it_stops_once_the_schedule_is_finished_and_minimal_puzzles_are_solved():
-    finished = {"skill": 9, "minimal": 0.99}
-    for held_out, stops in [
-        (HeldOut(**finished), True),
-        (HeldOut(skill=9, minimal=0.5), False),
-        (HeldOut(skill=3, minimal=0.99), False),
-    ]:
-        model = ppo()
-        model.learn(
-            600,
-            BlanksCurriculumCallback(algorithm_1(), held_out, evaluate_every=60, stop_above=0.9),
-        )
-        assert (model.num_timesteps < 600) == stops
-
-
 def test_the_curves_have_the_names_of_every_trainer(tmp_path):
     model = ppo(tensorboard_log=str(tmp_path))
     schedule = algorithm_1()

@@ -53,19 +53,6 @@ def test_the_native_vector_environment_climbs(mode):
     assert 0.5 < won / games < 1
 
 
-def test_gymnasiums_own_vector_environment_climbs():
-    schedule = make_schedule("algorithm-1", **EASY)
-    envs = gym.make_vec("Sudoku4x4-v0", num_envs=4, vectorization_mode="sync")
-    envs = VectorBlanksCurriculum(envs, schedule, episodes_per_update=20)
-    rng = np.random.default_rng(1)
-    _, infos = envs.reset(seed=0)
-    while schedule.level < 3:
-        actions = sudoku_gym.sample_actions(infos["action_mask"], rng)
-        infos = envs.step(actions)[-1]
-    _, infos = envs.reset()
-    assert infos["level"].tolist() == [3] * 4
-
-
 def test_a_level_beyond_the_bank_names_its_maximum():
     schedule = make_schedule("constant", blanks=17)
     with pytest.raises(ValueError, match="12"):

@@ -3,7 +3,7 @@
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv, VectorWrapper
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import RecordEpisodeStatistics
 from gymnasium.wrappers.vector import RecordEpisodeStatistics as VectorRecordEpisodeStatistics
 
@@ -130,36 +130,6 @@ def test_async_workers_get_the_level():
     levels = [envs.step(np.ones(2, np.int64))[-1]["level"].tolist() for _ in range(3)]
     assert levels == [[2, 2], [2, 2], [3, 3]]  # promoted at the second step, reset in the third
     envs.close()
-
-
-class LingeringVectorGame(VectorEnv):
-    """Boards that end at once and stay ended until they are reset."""
-
-    num_envs = 3
-    metadata = {"autoreset_mode": AutoresetMode.DISABLED}  # noqa: RUF012
-
-    def set_blanks(self, blanks):
-        self.blanks = dict(blanks)
-
-    def reset(self, *, seed=None, options=None):
-        return np.zeros(3), {}
-
-    def step(self, actions):
-        won = {"level": np.full(3, 2), "is_success": np.ones(3, bool)}
-        return np.zeros(3), np.zeros(3), np.ones(3, bool), np.zeros(3, bool), won
-
-
-def test_a_board_that_waits_for_its_reset_is_reported_once():
-    game = LingeringVectorGame()
-    envs = VectorBlanksCurriculum(VectorWrapper(game), algorithm_1(), episodes_per_update=10**9)
-    assert game.blanks == {2: 1.0}
-    envs.reset()
-    for _ in range(5):
-        envs.step(None)
-    assert envs.curriculum.state_dict()["tally"] == [[2, 3, 3]]
-    envs.reset(options={"reset_mask": np.array([True, False, True])})
-    envs.step(None)
-    assert envs.curriculum.state_dict()["tally"] == [[2, 5, 5]]
 
 
 def test_an_environment_without_levels_is_refused():

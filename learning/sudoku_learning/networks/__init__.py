@@ -2,7 +2,7 @@
 
 from sudoku_learning.networks.attention import AttentionBlock, AttentionConfig
 from sudoku_learning.networks.bodies import Body, BodyConfig, Features, RecurrentBody, chunks
-from sudoku_learning.networks.convergence import NO_RESTARTS, Reading, Restarts
+from sudoku_learning.networks.convergence import NO_RESTARTS, NetworkOutput, Restarts
 from sudoku_learning.networks.factor_graph import FactorGraphConfig, RecurrentState
 from sudoku_learning.networks.heads import (
     ILLEGAL_LOGIT,
@@ -15,9 +15,13 @@ from sudoku_learning.networks.heads import (
 )
 from sudoku_learning.networks.mlp import MLPConfig
 from sudoku_learning.networks.network import BODIES, POLICY_AND_VALUE, Network, seeded
-from sudoku_learning.networks.policy import NetworkPolicy, PlacementPolicy, evaluate_boards
-from sudoku_learning.networks.pooled import PooledConfig
-from sudoku_learning.networks.prediction import Prediction, predict_grids
+from sudoku_learning.networks.policy import (
+    NetworkPolicy,
+    PlacementPolicy,
+    Prediction,
+    evaluate_boards,
+    predict_grids,
+)
 
 __all__ = [
     "BODIES",
@@ -35,13 +39,12 @@ __all__ = [
     "LogFlowConfig",
     "MLPConfig",
     "Network",
+    "NetworkOutput",
     "NetworkPolicy",
     "PlacementPolicy",
     "PolicyConfig",
-    "PooledConfig",
     "Prediction",
     "QConfig",
-    "Reading",
     "RecurrentBody",
     "RecurrentState",
     "Restarts",

@@ -1,4 +1,4 @@
-"""Readings of boards by networks whose rounds converge, and starts anew where they do not."""
+"""Outputs of networks whose rounds converge, and starts anew where they do not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _Array = TypeVar("_Array", Tensor, NDArray[Any])
 
 
 @dataclass(frozen=True)
-class Reading(Generic[_Array]):
+class NetworkOutput(Generic[_Array]):
     """The outputs of a network for B boards, and whether its rounds had converged."""
 
     outputs: dict[str, _Array]

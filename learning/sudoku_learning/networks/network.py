@@ -12,7 +12,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import ModelCard
 from sudoku_learning.networks.attention import AttentionConfig
 from sudoku_learning.networks.bodies import BodyConfig, RecurrentBody
-from sudoku_learning.networks.convergence import NO_RESTARTS, Reading, Restarts, are_solutions
+from sudoku_learning.networks.convergence import NO_RESTARTS, NetworkOutput, Restarts, are_solutions
 from sudoku_learning.networks.factor_graph import (
     FactorGraphBody,
     FactorGraphConfig,
@@ -21,11 +21,9 @@ from sudoku_learning.networks.factor_graph import (
 )
 from sudoku_learning.networks.heads import HeadConfig, PlacementHead, PolicyConfig, ValueConfig
 from sudoku_learning.networks.mlp import MLPConfig, TokenBody
-from sudoku_learning.networks.pooled import PooledConfig
 
 BODIES: dict[str, type[BodyConfig]] = {
     "factor-graph": FactorGraphConfig,
-    "pooled": PooledConfig,
     "mlp": MLPConfig,
     "attention": AttentionConfig,
 }
@@ -42,7 +40,7 @@ class _Start(NamedTuple):
     """What a start of the rounds has led to, for B boards."""
 
     outputs: dict[str, Tensor]  # of the heads
-    undecided: Tensor  # int64 [B], legal placements within the margin, all of them where a reading
+    undecided: Tensor  # int64 [B], legal placements within the margin, all of them where an output
     # that breaks a rule is refused; 0: converged
     rounds: Tensor  # int64 [B], that were run
     states: list[RecurrentState]  # after them
@@ -91,14 +89,14 @@ class Network(nn.Module):
         heads: Collection[str] | None = None,
         rounds: int | None = None,
         restarts: Restarts = NO_RESTARTS,
-    ) -> Reading[Tensor]:
+    ) -> NetworkOutput[Tensor]:
         """Evaluate boards as `forward` does, with no more rounds than each of them needs.
 
         If the network `can_converge`, the body runs one segment of rounds at a time, and a board
         has converged when no number that the head `policy`, or else `q`, gives to a legal
         placement is closer to 0 than the body's convergence margin. Boards that have not converged
         after all rounds start again, and so do those whose best digits break a rule, so that with
-        restarts what has converged is a solution. If no start of a board converges, the reading is
+        restarts what has converged is a solution. If no start of a board converges, the output is
         that of the start that left the fewest placements within the margin. Other networks answer
         as `forward`.
 
@@ -119,7 +117,7 @@ class Network(nn.Module):
             return self._run_starts(boards, masks, geometry, chosen, rounds, restarts)
         features = self.body(boards, masks, geometry)
         count = self.body.rounds if isinstance(self.body, RecurrentBody) else 1
-        return Reading(
+        return NetworkOutput(
             {name: head(features)[-1] for name, head in chosen.items()},
             torch.zeros(len(boards), dtype=torch.bool),
             torch.full((len(boards),), count),
@@ -176,11 +174,11 @@ class Network(nn.Module):
         heads: Mapping[str, nn.Module],
         rounds: int | None,
         restarts: Restarts,
-    ) -> Reading[Tensor]:
-        """Start the boards that have not converged again; keep the best reading of each.
+    ) -> NetworkOutput[Tensor]:
+        """Start the boards that have not converged again; keep the best output of each.
 
         Where there are more threads than boards, their next starts are run ahead, and forgotten if
-        an earlier one converges: so the reading does not depend on the number of threads.
+        an earlier one converges: so the output does not depend on the number of threads.
         """
         again = restarts.count > 0
         best = self._run_segments(boards, masks, geometry, heads, rounds, None, again, again)
@@ -200,7 +198,7 @@ class Network(nn.Module):
             for first in range(0, len(many), len(rows)):
                 best.take(run, rows, first)
             done += at_once
-        return Reading(best.outputs, best.undecided == 0, best.rounds)
+        return NetworkOutput(best.outputs, best.undecided == 0, best.rounds)
 
     def _run_segments(
         self,

@@ -1,21 +1,21 @@
-"""Networks as policies: boards in numpy in, actions out, a bounded number of boards at once."""
+"""Networks as policies and predictors: boards in numpy in, actions or whole grids out."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Convergence, ModelCard
 from sudoku_learning.networks.bodies import chunks
-from sudoku_learning.networks.convergence import NO_RESTARTS, Reading, Restarts
-from sudoku_learning.networks.move_queue import MoveQueue
+from sudoku_learning.networks.convergence import NO_RESTARTS, NetworkOutput, Restarts
 from sudoku_learning.networks.network import Network
 
 PLAY_THRESHOLD = 5.0
@@ -66,6 +66,66 @@ class PlacementPolicy(ABC):
 
         `games` int64 `[B]` are the numbers of their games in the batch.
         """
+
+
+class MoveQueue:
+    """A digit for some blank cells of each of B games, with a score; the best are played first.
+
+    Games begin at puzzles int8 `[B, N, N]` with empty queues; the queue of a game is dropped once
+    it goes on by another move than the queued one.
+    """
+
+    def __init__(self, puzzles: NDArray[np.int8]) -> None:
+        self._expected = puzzles.copy()
+        self._digits = np.zeros(puzzles.shape, np.int8)
+        self._scores = np.full(puzzles.shape, -np.inf, np.float32)
+
+    @property
+    def num_games(self) -> int:
+        """The number of games."""
+        return len(self._expected)
+
+    def check(self, boards: NDArray[np.int8]) -> None:
+        """Raise ValueError unless there is a board for each game."""
+        if boards.shape != self._expected.shape:
+            raise ValueError(
+                f"boards {list(boards.shape)}, but the games were started with "
+                f"{list(self._expected.shape)}: call reset(puzzles, geometry, rng) first"
+            )
+
+    def next_moves(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return the best queued placement that is legal, int64 `[B]`; -1 where there is none."""
+        count, size = boards.shape[:2]
+        is_expected = (boards == self._expected).all((1, 2), keepdims=True)
+        scores = np.where(is_expected & (boards == 0), self._scores, -np.inf)
+        scores = scores.reshape(count, -1)
+        placements = np.arange(size**2) * size + self._digits.reshape(count, -1) - 1
+        is_legal = np.take_along_axis(masks, np.maximum(placements, 0), 1)
+        scores[~is_legal] = -np.inf
+        best = scores.argmax(1)
+        rows = np.arange(count)
+        return np.where(scores[rows, best] > -np.inf, placements[rows, best], -1)
+
+    def fill(self, rows: NDArray[np.int64], scores: NDArray[np.float32]) -> None:
+        """Queue the best digit of each cell for the games `rows` int64 `[K]`.
+
+        Scores are float32 `[K, N**3]`; placements of -inf are not queued.
+        """
+        size = self._expected.shape[1]
+        scores = scores.reshape(len(rows), size, size, size)
+        self._digits[rows] = scores.argmax(3) + 1
+        self._scores[rows] = scores.max(3)
+
+    def expect(self, boards: NDArray[np.int8], actions: NDArray[np.int64]) -> None:
+        """Record the action, int64 `[B]`, that is played on each of the boards.
+
+        An erasure drops the queue of its game.
+        """
+        size = boards.shape[1]
+        self._expected[:] = boards
+        rows = np.flatnonzero(actions < size**3)
+        cells, digits = actions[rows] // size, actions[rows] % size + 1
+        self._expected.reshape(len(boards), -1)[rows, cells] = digits
 
 
 class NetworkPolicy(PlacementPolicy):
@@ -191,9 +251,9 @@ class NetworkPolicy(PlacementPolicy):
         may_restart = self.convergence.converged[games] | (self.restarts.count == 0)
         for part, restarts in ((may_restart, self.restarts), (~may_restart, NO_RESTARTS)):
             if part.any():
-                reading = self._read(boards[part], masks[part], restarts)
-                scores[part], has_converged[part] = reading.outputs[self.head], reading.converged
-                latest = Convergence(reading.rounds, reading.converged)
+                output = self._read(boards[part], masks[part], restarts)
+                scores[part], has_converged[part] = output.outputs[self.head], output.converged
+                latest = Convergence(output.rounds, output.converged)
                 self.convergence.add(latest, games[part])
                 self.last_convergence.add(latest, games[part])
         return scores, has_converged
@@ -203,7 +263,7 @@ class NetworkPolicy(PlacementPolicy):
         boards: NDArray[np.int8],
         masks: NDArray[np.bool_],
         restarts: Restarts = NO_RESTARTS,
-    ) -> Reading[NDArray[Any]]:
+    ) -> NetworkOutput[NDArray[Any]]:
         given = boards, masks, self.geometry, [self.head]
         return evaluate_boards(self.network, *given, restarts=restarts)
 
@@ -216,7 +276,7 @@ def evaluate_boards(
     heads: Collection[str] | None = None,
     rounds: int | None = None,
     restarts: Restarts = NO_RESTARTS,
-) -> Reading[NDArray[Any]]:
+) -> NetworkOutput[NDArray[Any]]:
     """Evaluate boards in numpy without gradients: `Network.forward_until_converged`, in chunks.
 
     The boards go to the device of the network's weights.
@@ -224,7 +284,7 @@ def evaluate_boards(
     Raises:
         ValueError: if an output is not finite.
     """
-    readings, device = [], next(network.parameters()).device
+    parts, device = [], next(network.parameters()).device
     for part in chunks(max(1, len(boards))):
         given = (
             torch.from_numpy(boards[part]).to(device),
@@ -232,16 +292,57 @@ def evaluate_boards(
             geometry,
         )
         with torch.inference_mode():
-            readings.append(network.forward_until_converged(*given, heads, rounds, restarts))
+            parts.append(network.forward_until_converged(*given, heads, rounds, restarts))
     outputs = {
-        name: np.concatenate([reading.outputs[name].cpu().numpy() for reading in readings])
-        for name in readings[0].outputs
+        name: np.concatenate([output.outputs[name].cpu().numpy() for output in parts])
+        for name in parts[0].outputs
     }
     for name, values in outputs.items():
         if not np.isfinite(values).all():
             raise ValueError(f"the network's {name} is not finite: its weights are damaged")
-    return Reading(
+    return NetworkOutput(
         outputs,
-        np.concatenate([reading.converged.numpy() for reading in readings]),
-        np.concatenate([reading.rounds.numpy() for reading in readings]),
+        np.concatenate([output.converged.numpy() for output in parts]),
+        np.concatenate([output.rounds.numpy() for output in parts]),
     )
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The grids that a network predicts for B boards, and which of them it stands by."""
+
+    grids: NDArray[np.int8]
+    """`[B, N, N]`, the givens and the best legal digit of each blank; 0 where none is legal"""
+    converged: NDArray[np.bool_]
+    """`[B]`, whether the rounds had converged, with restarts to a solution; False of a network that
+    can't converge"""
+    rounds: NDArray[np.int64]
+    """`[B]`, the rounds that each board has taken, of all its starts"""
+
+
+def predict_grids(
+    network: Network,
+    boards: NDArray[np.int8],
+    geometry: Geometry,
+    rounds: int | None = None,
+    restarts: Restarts = NO_RESTARTS,
+) -> Prediction:
+    """Fill all blanks of boards int8 `[B, N, N]` from one evaluation each by the head `policy`.
+
+    Args:
+        network: in evaluation mode.
+        boards: 0 = blank.
+        geometry: the boards' units.
+        rounds: of each start, at most, of a network that can converge; None: the body's.
+        restarts: the further starts of boards that have not converged.
+
+    Raises:
+        ValueError: if there are restarts, but the network can't converge.
+    """
+    legal = board.candidates(boards, geometry)
+    given = boards, legal.reshape(len(boards), -1), geometry, ["policy"], rounds, restarts
+    output = evaluate_boards(network, *given)
+    logits = np.where(legal, output.outputs["policy"].reshape(legal.shape), -np.inf)
+    digits = np.where(legal.any(3), logits.argmax(3) + 1, 0)
+    grids = np.where(boards > 0, boards, digits).astype(np.int8)
+    return Prediction(grids, output.converged, output.rounds)

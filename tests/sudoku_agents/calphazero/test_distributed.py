@@ -20,7 +20,7 @@ from sudoku_curricula.curves import BLANKS_LEVEL, SUCCESS_RATE, read_curves
 from sudoku_curricula.schedules import SuccessRateConfig
 from sudoku_gym import evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.networks import POLICY_AND_VALUE, Network, PooledConfig
+from sudoku_learning.networks import POLICY_AND_VALUE, FactorGraphConfig, Network
 from sudoku_learning.training import RayConfig, Training
 from sudoku_learning.training.sampling import LocalSampler, split_games
 
@@ -35,7 +35,7 @@ def small(run, **changes):
         validation_games=16,
         checkpoint_every=1,
         search=SearchConfig(simulations=8, reward="sparse"),
-        network=PooledConfig(channels=8, layers=2),
+        network=FactorGraphConfig(channels=8, rounds=2),
         curriculum=SuccessRateConfig(start=2, stop=5, threshold=0.2, window=16, min_count=16),
         ray=RayConfig(actors=2, games_per_task=16),
     )
@@ -45,7 +45,7 @@ def small(run, **changes):
 def network_of(seed):
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return Network(PooledConfig(8, 2), POLICY_AND_VALUE, Geometry.standard(4))
+        return Network(FactorGraphConfig(8, 2), POLICY_AND_VALUE, Geometry.standard(4))
 
 
 def assert_same(found, wanted):

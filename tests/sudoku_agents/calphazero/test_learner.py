@@ -25,7 +25,7 @@ from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.testing import check_policy
-from sudoku_learning.networks import POLICY_AND_VALUE, Network, PooledConfig
+from sudoku_learning.networks import POLICY_AND_VALUE, FactorGraphConfig, Network
 from sudoku_learning.training import OptimizerConfig, Training
 
 
@@ -37,7 +37,7 @@ def small(run, **changes):
         validation_games=32,
         checkpoint_every=2,
         search=SearchConfig(simulations=12, reward="sparse"),
-        network=PooledConfig(channels=8, layers=2),
+        network=FactorGraphConfig(channels=8, rounds=2),
         curriculum=SuccessRateConfig(start=2, stop=4, threshold=0.5, window=32, min_count=32),
     )
     return replace(config, **changes)
@@ -57,7 +57,7 @@ def test_self_play_keeps_the_rules(tmp_path, reward, temperature, root):
     search = SearchConfig(simulations=10, reward=reward, root=root)
     config = small(tmp_path, search=search, temperature=temperature)
     envs = gym.make_vec("Sudoku4x4-v0", num_envs=24, blanks=7, reward=reward, end_at_dead_end=True)
-    network = Network(PooledConfig(8, 2), POLICY_AND_VALUE, envs.geometry).eval()
+    network = Network(FactorGraphConfig(8, 2), POLICY_AND_VALUE, envs.geometry).eval()
     evaluator = players.evaluator(network, envs.geometry)
     games = self_play(envs, evaluator, config, np.random.default_rng(0))
     positions = games.positions
@@ -108,7 +108,7 @@ def test_another_configuration_can_not_take_over_a_run(tmp_path):
     with pytest.raises(ValueError, match="already holds a run"):
         train(small(tmp_path))
     with pytest.raises(ValueError, match="has network"):
-        train(small(tmp_path, resume=True, network=PooledConfig(16, 2)))
+        train(small(tmp_path, resume=True, network=FactorGraphConfig(16, 2)))
     with pytest.raises(ValueError, match="elsewhere holds no run"):
         train(small(tmp_path / "elsewhere", resume=True))
     (tmp_path / "config.json").write_text("{")
@@ -129,7 +129,7 @@ def test_a_run_interrupted_before_its_first_checkpoint_begins_again(tmp_path, mo
     with pytest.raises(ValueError, match="already holds a run"):
         train(small(tmp_path / "run"))
     with pytest.raises(ValueError, match="has network"):
-        train(small(tmp_path / "run", resume=True, network=PooledConfig(16, 2)))
+        train(small(tmp_path / "run", resume=True, network=FactorGraphConfig(16, 2)))
     again = train(small(tmp_path / "run", resume=True))
     assert again.iteration == 0
     again.run()
@@ -181,7 +181,7 @@ def test_the_trained_agent_is_a_policy_for_every_size(tmp_path):
 def test_resuming_takes_the_saved_options_up_again(tmp_path):
     run = ["--run", str(tmp_path / "run")]
     small = ["--iterations", "1", "--games", "8", "--validation-games", "8"]
-    parts = ["network:pooled", "--network.channels", "8", "curriculum:constant"]
+    parts = ["network:factor-graph", "--network.channels", "8", "curriculum:constant"]
     search = ["--search.simulations", "4", "--search.root", "gumbel", "--search.backup", "max"]
     main([*run, *small, *search, "--search.no-proofs", *parts])
     with pytest.raises(ValueError, match="already holds a run"):

@@ -11,7 +11,7 @@ from sudoku_agents.calphazero.updates import losses, update_network
 from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
-from sudoku_learning.networks import POLICY_AND_VALUE, MLPConfig, Network, PooledConfig, seeded
+from sudoku_learning.networks import POLICY_AND_VALUE, FactorGraphConfig, MLPConfig, Network, seeded
 from sudoku_learning.training import Optimizer, OptimizerConfig
 
 
@@ -26,7 +26,7 @@ def settings(batch_size, augment=True, actions="legal", **loss):
 
 
 def make(channels, layers):
-    config = PooledConfig(channels, layers)
+    config = FactorGraphConfig(channels, layers)
     return Network(config, POLICY_AND_VALUE, Geometry.standard(4))
 
 

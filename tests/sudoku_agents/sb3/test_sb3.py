@@ -25,7 +25,7 @@ from sudoku_gym.puzzles import load
 from sudoku_gym.puzzles.generator import generate
 from sudoku_gym.puzzles.sources import resolve_source
 from sudoku_gym.testing import check_policy
-from sudoku_learning.networks import PooledConfig, ValueConfig
+from sudoku_learning.networks import FactorGraphConfig, ValueConfig
 from sudoku_learning.training import HeldOut
 
 FORMS = ("board", "flat", "one-hot")
@@ -143,10 +143,10 @@ def test_ppo_learns_to_complete_boards_it_has_not_seen():
 
 
 def test_a_saved_model_plays_on_as_a_policy(tmp_path):
-    model = ppo(make_vec_env("Sudoku4x4-v0", 4), policy_kwargs={"network": PooledConfig(8, 1)})
+    model = ppo(make_vec_env("Sudoku4x4-v0", 4), policy_kwargs={"network": FactorGraphConfig(8, 1)})
     model.save(tmp_path / "model.zip")
     policy = SB3Policy(MaskablePPO.load(tmp_path / "model.zip", device="cpu"))
-    assert policy.model.policy.network_config == PooledConfig(8, 1)
+    assert policy.model.policy.network_config == FactorGraphConfig(8, 1)
     puzzles = load("4x4", split="test")[::400]
     first, second = (evaluate(p, puzzles) for p in (SB3Policy(model), policy))
     np.testing.assert_array_equal(first.solved, second.solved)
@@ -156,11 +156,14 @@ def test_a_saved_model_plays_on_as_a_policy(tmp_path):
 def test_a_saved_policy_keeps_its_shape(tmp_path):
     env = make_vec_env("Sudoku4x4-v0", 4)
     policy = ppo(
-        env, policy_kwargs={"network": PooledConfig(8, 1), "value": ValueConfig(-1, 1)}
+        env, policy_kwargs={"network": FactorGraphConfig(8, 1), "value": ValueConfig(-1, 1)}
     ).policy
     policy.save(tmp_path / "policy")
     again = FactorGraphPolicy.load(tmp_path / "policy", device="cpu")
-    assert (again.network_config, again.value_config) == (PooledConfig(8, 1), ValueConfig(-1, 1))
+    assert (again.network_config, again.value_config) == (
+        FactorGraphConfig(8, 1),
+        ValueConfig(-1, 1),
+    )
     observations = torch.from_numpy(env.reset())
     torch.testing.assert_close(
         again.predict_values(observations), policy.predict_values(observations)

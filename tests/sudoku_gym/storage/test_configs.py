@@ -13,7 +13,7 @@ from sudoku_agents.calphazero.config import CAlphaZeroConfig
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
 from sudoku_curricula.schedules import SCHEDULES, Algorithm1Config
 from sudoku_gym.storage.configs import decode_json, from_json, registered, to_json
-from sudoku_learning.networks import BODIES, MLPConfig, PooledConfig, QConfig, ValueConfig
+from sudoku_learning.networks import BODIES, FactorGraphConfig, MLPConfig, QConfig, ValueConfig
 from sudoku_learning.training.config import config_from_json
 
 
@@ -53,7 +53,7 @@ def test_a_whole_run_survives_a_file():
 
 def test_a_tag_belongs_to_one_class():
     with pytest.raises(ValueError, match=r"the tag 'mlp' belongs to .*MLPConfig"):
-        registered("mlp")(PooledConfig)
+        registered("mlp")(FactorGraphConfig)
 
 
 @pytest.mark.parametrize(
@@ -80,11 +80,11 @@ def test_a_tuple_of_another_length_is_refused(hint):
         (None, "no configuration: it has no type, but is None"),
         ({"channels": 3}, "it has no type"),
         ({"type": "nobody"}, "type 'nobody' is unknown: use .*mlp"),
-        ({"type": "pooled", "version": 2}, "'pooled' has an unknown key 'version'"),
-        ({"type": "pooled", "chanels": 3}, "'pooled' has an unknown key 'chanels'"),
-        ({"type": "pooled", "channels": "3"}, "'pooled', channels: '3' is no int"),
-        ({"type": "pooled", "channels": True}, "'pooled', channels: True is no int"),
-        ({"type": "pooled", "channels": 0}, "channels and layers must be at least 1"),
+        ({"type": "factor-graph", "version": 2}, "'factor-graph' has an unknown key 'version'"),
+        ({"type": "factor-graph", "chanels": 3}, "'factor-graph' has an unknown key 'chanels'"),
+        ({"type": "factor-graph", "channels": "3"}, "'factor-graph', channels: '3' is no int"),
+        ({"type": "factor-graph", "channels": True}, "'factor-graph', channels: True is no int"),
+        ({"type": "factor-graph", "channels": 0}, "channels must be at least 1"),
         ({"type": "mlp", "hidden": ["a"]}, "'mlp', hidden: 'a' is no int"),
         ({"type": "mlp", "hidden": 5}, r"'mlp', hidden: 5 is no tuple\[int, \.\.\.\]"),
         ({"type": "value", "low": float("nan")}, "'value', low: nan is no float"),
@@ -106,4 +106,4 @@ def test_what_is_no_configuration_is_refused(data, message):
 
 def test_the_caller_says_what_it_can_use():
     with pytest.raises(ValueError, match="type 'mlp' has no place here"):
-        from_json(to_json(MLPConfig()), PooledConfig)
+        from_json(to_json(MLPConfig()), FactorGraphConfig)

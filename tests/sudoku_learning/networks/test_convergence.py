@@ -12,9 +12,9 @@ from sudoku_learning.networks import (
     NO_RESTARTS,
     POLICY_AND_VALUE,
     FactorGraphConfig,
+    MLPConfig,
     Network,
     NetworkPolicy,
-    PooledConfig,
     Restarts,
     evaluate_boards,
     seeded,
@@ -122,15 +122,6 @@ def test_what_breaks_a_rule_starts_again(boards_and_masks):
     assert not found.converged.any() and (found.rounds[done] > without.rounds[done]).all()
 
 
-def test_restarts_keep_to_their_rounds(any_reading, boards_and_masks):
-    boards, masks = boards_and_masks
-    reading = read(converging(margin=1e6), boards[:5], masks[:5], Restarts(3), rounds=10)
-    assert (reading.rounds == 4 * 10).all() and not reading.converged.any()
-    found = read(converging(), boards, masks, Restarts(3))
-    assert (found.rounds[~found.converged] == 4 * ROUNDS).all()
-    assert (found.rounds <= 4 * ROUNDS).all()
-
-
 def test_the_seed_decides_and_a_board_alone_is_a_board_of_a_batch(any_reading, boards_and_masks):
     boards, masks = boards_and_masks
     network, restarts = converging(), Restarts(4, seed=3)
@@ -164,20 +155,6 @@ def test_threads_that_run_ahead_change_nothing(any_reading, boards_and_masks, th
             np.testing.assert_allclose(output, ahead.outputs[name], rtol=1e-5, atol=1e-6)
 
 
-def test_noise_is_that_of_the_state_the_start_and_the_board(boards_and_masks):
-    boards, masks = (torch.from_numpy(each[:2]) for each in boards_and_masks)
-    state = converging().recurrent_states(boards, masks, SIX)[0]
-    moved = Restarts(9, noise=0.5, seed=1).perturb(state, 1, boards[0], masks[0])
-    for before, after in zip(state, moved, strict=True):
-        assert after.dtype == np.float32
-        assert (after - before).std() == pytest.approx(0.5 * before.std(), rel=0.2)
-    for start, row in ((2, 0), (1, 1)):
-        other = Restarts(9, noise=0.5, seed=1).perturb(state, start, boards[row], masks[row])
-        assert (other.variables != moved.variables).all()
-    still = Restarts(9, noise=0).perturb(state, 1, boards[0], masks[0])
-    assert all((a == b).all() for a, b in zip(state, still, strict=True))
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -196,10 +173,10 @@ def test_wrong_restarts_are_refused(wrong, message):
 
 def test_what_can_not_converge_can_not_start_again(boards_and_masks):
     boards, masks = boards_and_masks
-    pooled = seeded(0, lambda: Network(PooledConfig(8, 2), POLICY_AND_VALUE, SIX)).eval()
-    reading = read(pooled, boards, masks)
+    mlp = seeded(0, lambda: Network(MLPConfig((8,)), POLICY_AND_VALUE, SIX)).eval()
+    reading = read(mlp, boards, masks)
     assert not reading.converged.any() and (reading.rounds == 1).all()
-    for network in (pooled, converging(margin=None)):
+    for network in (mlp, converging(margin=None)):
         with pytest.raises(ValueError, match="restarts=2: boards never converge"):
             NetworkPolicy(network, restarts=Restarts(2))
         with pytest.raises(ValueError, match="restarts=2: boards never converge"):
@@ -236,21 +213,3 @@ def test_games_with_restarts_are_the_same_at_the_same_seed_in_any_batch():
     assert found.mean_rounds > ROUNDS
     first = evaluate(policy, bank[:1], seed=5)
     assert first.convergence.rounds[0] == found.convergence.rounds[0]
-
-
-def test_the_last_move_tells_whether_its_board_had_converged(boards_and_masks):
-    boards, masks = boards_and_masks
-    policy = NetworkPolicy(converging(), threshold=-1e6)
-    policy.reset(boards.copy(), SIX, np.random.default_rng(0))
-    assert policy.last_convergence is None
-    placements = policy.act(boards, masks)
-    expected = read(policy.network, boards, masks)
-    np.testing.assert_array_equal(policy.last_convergence.converged, expected.converged)
-    np.testing.assert_array_equal(policy.last_convergence.rounds, expected.rounds)
-    later = boards.copy()
-    np.put_along_axis(
-        later.reshape(len(later), -1), placements[:, None] // 6, placements[:, None] % 6 + 1, 1
-    )
-    policy.act(later, board.candidates(later, SIX).reshape(len(later), -1))
-    asked = policy.last_convergence.rounds > 0  # the others play what was queued
-    assert not asked[expected.converged].any() and asked[~expected.converged].all()

@@ -163,30 +163,3 @@ def test_gradients_reach_every_weight(positions):
     (head(features).square().sum() + board_head(features).square().sum()).backward()
     for name, weight in [*body.named_parameters(), *board_head.named_parameters()]:
         assert weight.grad is not None and weight.grad.abs().sum() > 0, name
-
-
-def test_rounds_of_training_and_of_play():
-    body, _, _ = body_of(test_rounds=7)
-    assert body.rounds == 7
-    assert body.train().rounds == 4
-    body.rounds = 9
-    assert body.rounds == 9 and body.eval().rounds == 9
-    body.rounds = None
-    assert body.rounds == 7
-    with pytest.raises(ValueError, match="rounds must be at least 1, not 0"):
-        body.rounds = 0
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "message"),
-    [
-        ("channels", 0, "channels must be at least 1, not 0"),
-        ("rounds", 0, "^rounds must be 1 to 10,000, not 0"),
-        ("rounds", 10_001, "^rounds must be 1 to 10,000, not 10001"),
-        ("test_rounds", 0, "test_rounds must be 1 to 10,000, not 0"),
-        ("test_rounds", 10_001, "test_rounds must be 1 to 10,000, not 10001"),
-    ],
-)
-def test_settings_are_checked(field, value, message):
-    with pytest.raises(ValueError, match=message):
-        FactorGraphConfig(**{field: value})

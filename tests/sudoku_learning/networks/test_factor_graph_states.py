@@ -93,12 +93,6 @@ def test_the_body_goes_on(positions):
     assert whole.recurrent_states == []
 
 
-def test_no_board_leaves_no_state():
-    geometry = Geometry.standard(4)
-    boards, masks = torch.zeros(0, 4, 4, dtype=torch.int8), torch.zeros(0, 64, dtype=torch.bool)
-    assert body_of()(boards, masks, geometry, recurrent_states=[]).recurrent_states == []
-
-
 def test_a_state_of_another_board(positions):
     geometry = Geometry.standard(4)
     boards, masks = (torch.from_numpy(x) for x in positions(geometry, count=3))

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
@@ -64,26 +63,7 @@ def test_walks_tell_two_rings_of_eight_from_one_of_sixteen():
         assert min(abs(row - one).max(), abs(row - two).max()) < 1e-6
 
 
-def test_the_last_placement_leaves_nothing_to_walk_on():
-    last = board.parse("1234 3412 2143 432.")
-    graph = FactorGraph.of(last[None], candidates(last, FOUR)[None], FOUR, walks=4)
-    np.testing.assert_allclose(graph.walk_features, [[0.5 * np.log(1.001), 0]], rtol=1e-4)
-
-
-def test_without_walks_there_is_nothing(positions, geometry):
-    graph = FactorGraph.of(*positions(geometry), geometry)
-    assert graph.walk_features.shape == (len(graph.positions), 0)
-
-
 @pytest.mark.parametrize("walks", [-2, 2, 5, 12])
 def test_walks_that_make_no_sense(walks):
     with pytest.raises(ValueError, match="an even number from 4 to 10 for 8 channels"):
         FactorGraphConfig(8, walks=walks)
-
-
-def test_the_start_is_learned_all_the_same(positions, geometry):
-    body = FactorGraphConfig(8, 3, walks=6).build(geometry)
-    boards, masks = positions(geometry)
-    features = body(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
-    features.variables.sum().backward()
-    assert body.start.grad.abs().sum() > 0

@@ -65,24 +65,6 @@ def test_a_solved_board_may_stay():
     assert 60 < sum(state is not None for state in boards.states) < 140
 
 
-def test_an_unsolved_board_is_replaced_after_its_segments():
-    boards = batch_of(pool_of(), segments=3, revealed=0)
-    start = boards.boards.copy()
-    logits = np.full(boards.masks.shape, -1, np.float32)
-    rows = np.arange(20)
-    surest = boards.targets.argmax(1)
-    logits[rows, surest] = -0.5
-    for _ in range(2):
-        assert advance(boards, logits) == 0
-        np.testing.assert_array_equal(boards.boards, start)
-        assert all(state is not None for state in boards.states)
-    advance(boards, logits)
-    changed = boards.boards != start
-    assert (changed.sum((1, 2)) == 1).all()  # the best right placement, and no other
-    assert (changed.reshape(20, -1).argmax(1) == surest // 4).all()
-    assert boards.states == [None] * 20
-
-
 def test_states_are_perturbed_by_chance():
     pool = pool_of(count=100)
     network = seeded(0, lambda: Network(BODY, {"policy": PolicyConfig()}, pool.geometry))
@@ -114,13 +96,6 @@ def test_corrupted_boards_have_no_solution():
     assert (solver.count_solutions(found, 1, pool.geometry) == 0).all()
 
 
-def test_where_nothing_can_be_corrupted():
-    pool = pool_of("4x4", 1)
-    boards = batch_of(pool, count=3)
-    boards.masks = boards.targets.copy()
-    assert boards.corrupted(2).shape == (0, 4, 4)
-
-
 def test_the_losses():
     right = torch.tensor([[True, False, False, False]])
     masks = torch.tensor([[True, True, False, False]])
@@ -148,9 +123,3 @@ def test_a_network_without_a_value_learns_to_solve_boards():
     assert first["value"] == last["value"] == 0
     assert last["placements"] < 0.5 * first["placements"]
     assert last["solved"] > max(0.3, first["solved"])
-
-
-def test_batches_are_drawn_by_their_shares():
-    batches = [batch_of(pool_of(), count=1) for _ in range(2)]
-    drawn = draw_batches(batches, 400, np.random.default_rng(0), (0.25, 0.75))
-    assert 60 < sum(each is batches[0] for each in drawn) < 140

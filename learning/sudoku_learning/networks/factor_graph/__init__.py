@@ -1,14 +1,15 @@
 """The factor-graph body: recurrent message passing; docs/networks.md has the equations.
 
-`graph` (with `intersections` and `walks`) packs boards. `reference` runs rounds in plain torch;
-`forward` and `backward` run them compiled, out of `messages`, `intersections` and `gru`, which use
-`products` and `vectors`; `function` makes them differentiable in torch.
+`graph` (with `intersections`) packs boards. `reference` runs rounds in plain torch; `forward` and
+`backward` run them compiled, out of `messages`, `intersections` and `products`, which use
+`vectors`; `function` makes them differentiable in torch.
 """
 
-from sudoku_learning.networks.factor_graph.body import FactorGraphBody, FactorGraphConfig
-from sudoku_learning.networks.factor_graph.features import (
+from sudoku_learning.networks.factor_graph.body import (
     BoardReadout,
     ExtensiveReadout,
+    FactorGraphBody,
+    FactorGraphConfig,
     FactorGraphFeatures,
     PlacementReadout,
 )

@@ -21,7 +21,6 @@ from sudoku_learning.networks.factor_graph.forward import (
     send_to_factors,
 )
 from sudoku_learning.networks.factor_graph.graph import span_of
-from sudoku_learning.networks.factor_graph.gru import gru_backward
 from sudoku_learning.networks.factor_graph.intersections import (
     aggregate_intersections_backward,
     intersection_messages_backward,
@@ -36,6 +35,7 @@ from sudoku_learning.networks.factor_graph.products import (
     add_outer_products,
     add_product,
     add_rows,
+    gru_backward,
 )
 from sudoku_learning.networks.factor_graph.vectors import LANES, inner, load, store
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from sudoku_gym.compiler.jit import njit
 from sudoku_learning.networks.factor_graph.graph import span_of
-from sudoku_learning.networks.factor_graph.gru import gru_step
 from sudoku_learning.networks.factor_graph.intersections import (
     aggregate_intersections,
     intersection_messages,
@@ -26,7 +25,7 @@ from sudoku_learning.networks.factor_graph.messages import (
     factor_to_variable,
     variable_to_factor,
 )
-from sudoku_learning.networks.factor_graph.products import ROWS, add_product, fill_rows
+from sudoku_learning.networks.factor_graph.products import ROWS, add_product, fill_rows, gru_step
 from sudoku_learning.networks.factor_graph.recurrent_state import load_state, store_state
 from sudoku_learning.networks.factor_graph.vectors import (
     LANES,

@@ -1,6 +1,7 @@
-"""Small matrix products in numba, on rows of channels padded to whole vectors.
+"""Small matrix products in numba, and the gated recurrent unit that is made of them.
 
-Matrices are flat float32 arrays, row by row. Eight rows are multiplied at a time, since a processor
+Matrices are flat float32 arrays, row by row; rows of channels are padded to whole vectors.
+Eight rows are multiplied at a time, since a processor
 needs that many independent sums to keep its multipliers busy; callers pad to multiples of `ROWS`.
 """
 
@@ -11,6 +12,8 @@ from sudoku_learning.networks.factor_graph.vectors import (
     inner,
     load,
     multiply_add,
+    sigmoid_and_tanh,
+    spread,
     spread_from,
     store,
 )
@@ -100,3 +103,43 @@ def add_rows(x, width, out, num_rows):
         for r in range(num_rows):
             total = total + load(x, r * width + j)
         store(out, j, total)
+
+
+@inner
+def gru_step(x, new_x, gates, weights, bias, num_rows):
+    """Write new states, h + z (n - h), to the first parts of rows of `new_x`, and z and n.
+
+    Rows of `x` and `new_x` begin with the states h; z and n are computed from whole rows of `x`.
+    """
+    width, x_width = len(bias) // 2, len(weights) // len(bias)
+    fill_rows(bias, gates, num_rows, 2 * width)
+    add_product(x, x_width, weights, gates, 2 * width, 2 * width, num_rows)
+    for row in range(num_rows):
+        for j in range(0, width, LANES):
+            at = row * 2 * width + j
+            z, n = sigmoid_and_tanh(load(gates, at), load(gates, at + width))
+            h = load(x, row * x_width + j)
+            store(new_x, row * x_width + j, multiply_add(z, n - h, h))
+            store(gates, at, z)
+            store(gates, at + width, n)
+
+
+@inner
+def gru_backward(x, gates, transposed, grad_x, grad_weights, grad_bias, num_rows):
+    """Replace derivatives of new states by those of whole rows of x; overwrite the gates."""
+    width, x_width = len(grad_bias) // 2, len(grad_weights) // len(grad_bias)
+    one, zero = spread(1.0), spread(0.0)
+    for row in range(num_rows):
+        for j in range(0, width, LANES):
+            at, state = row * 2 * width + j, row * x_width + j
+            z, n = load(gates, at), load(gates, at + width)
+            grad = load(grad_x, state)
+            kept = grad * (one - z)
+            store(grad_x, state, kept)
+            store(gates, at, kept * z * (n - load(x, state)))
+            store(gates, at + width, grad * z * (one - n * n))
+            for part in range(width, x_width, width):
+                store(grad_x, state + part, zero)
+    add_product(gates, 2 * width, transposed, grad_x, x_width, x_width, num_rows)
+    add_outer_products(x, x_width, gates, 2 * width, grad_weights, num_rows)
+    add_rows(gates, 2 * width, grad_bias, num_rows)

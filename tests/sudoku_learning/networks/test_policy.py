@@ -2,12 +2,21 @@
 
 import numpy as np
 import pytest
+import torch
 
 from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.testing import check_policy
-from sudoku_learning.networks import NetworkPolicy
-from sudoku_learning.networks.move_queue import MoveQueue
+from sudoku_learning.networks import (
+    POLICY_AND_VALUE,
+    FactorGraphConfig,
+    Network,
+    NetworkPolicy,
+    Restarts,
+    predict_grids,
+    seeded,
+)
+from sudoku_learning.networks.policy import MoveQueue
 
 FOUR = Geometry.standard(4)
 
@@ -64,13 +73,6 @@ def test_a_queue_ends_where_the_game_goes_another_way(change):
     assert queue.next_moves(boards, masks_of(boards)) == [-1]
 
 
-def test_one_game_leaves_the_others_queues_alone():
-    boards = np.zeros((3, 4, 4), np.int8)
-    queue = MoveQueue(boards)
-    queue.fill(np.array([0, 2]), np.concatenate([rated(p1=3), rated(p30=2)]))
-    np.testing.assert_array_equal(queue.next_moves(boards, masks_of(boards)), [1, -1, 30])
-
-
 class Asked(NetworkPolicy):
     """Counts the boards that the network is asked about."""
 
@@ -100,22 +102,44 @@ def test_a_queueing_policy_keeps_the_rules_of_policies():
     check_policy(NetworkPolicy(network, threshold=-5.0), FOUR)  # queues much that is wrong
 
 
-def test_other_boards_than_those_of_the_games_are_refused():
-    policy = NetworkPolicy(load_policy("expert-iteration").network, threshold=5.0)
-    boards = np.zeros((2, 4, 4), np.int8)
-    with pytest.raises(RuntimeError, match="call reset"):
-        policy.act(boards, masks_of(boards))
-    policy.reset(boards, FOUR, np.random.default_rng(0))
-    with pytest.raises(ValueError, match=r"boards \[1, 4, 4\], but the games .* \[2, 4, 4\]"):
-        policy.act(boards[:1], masks_of(boards[:1]))
+def test_converged_grids_are_those_to_trust():
+    network = load_policy("expert-iteration").network
+    test = puzzles.load("9x9-hard", "test")[:24]
+    prediction = predict_grids(network, test.puzzles, test.geometry, rounds=64)
+    right = (prediction.grids == test.solutions).all((1, 2))
+    assert 0 < prediction.converged.sum() < len(test)
+    assert right[prediction.converged].all() and not right[~prediction.converged].all()
+    assert (prediction.rounds[~prediction.converged] == 64).all()
+    again = predict_grids(network, test.puzzles, test.geometry, 64, Restarts(2))
+    assert (again.rounds[~prediction.converged] > 64).all()
+    assert (again.converged >= prediction.converged).all()
+    is_given = test.puzzles > 0
+    assert (prediction.grids[is_given] == test.puzzles[is_given]).all()
 
 
-@pytest.mark.parametrize("search", ["search=best-first", "simulations=4"])
-def test_a_search_plays_nothing_unseen(search):
-    with pytest.raises(ValueError, match="threshold=2: a search does not play"):
-        load_policy(f"expert-iteration?threshold=2&{search}")
+def test_a_blank_without_a_legal_digit_stays_blank():
+    dead = board.parse("123....4........")
+    network = load_policy("expert-iteration").network
+    (grid,) = predict_grids(network, dead[None], puzzles.load("4x4").geometry).grids
+    assert grid[0].tolist() == [1, 2, 3, 0] and (grid[1:] > 0).all()
 
 
-def test_the_option_reaches_the_policy():
-    assert load_policy("expert-iteration").threshold == 5.0
-    assert load_policy("expert-iteration?threshold=2").threshold == 2
+def test_a_network_without_rounds_never_converges():
+    geometry = puzzles.load("4x4").geometry
+    network = seeded(0, lambda: Network(FactorGraphConfig(8, 2), POLICY_AND_VALUE, geometry)).eval()
+    boards = puzzles.load("4x4").puzzles[:3]
+    assert not predict_grids(network, boards, geometry).converged.any()
+    with pytest.raises(ValueError, match="never converge"):
+        predict_grids(network, boards, geometry, restarts=Restarts(1))
+
+
+@pytest.mark.parametrize("name", ["expert-iteration", "gflownet", "mlp"])
+@pytest.mark.parametrize("factor", [1e20, 1e38])
+def test_weights_that_make_no_numbers_are_told_of(name, factor):
+    policy = load_policy(name)
+    network = policy.predictor.model if hasattr(policy, "predictor") else policy.network
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.copy_((parameter * factor).clamp(-1e38, 1e38))
+    with pytest.raises(ValueError, match=r"weights are damaged|NaN"):
+        evaluate(policy, puzzles.load("4x4", "test")[:2])
