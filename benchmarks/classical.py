@@ -38,7 +38,7 @@ from sudoku_baselines.classical.dlx import DancingLinks
 from sudoku_baselines.classical.propagation import Propagation
 from sudoku_baselines.classical.solvers import Sat, SuiteSolver
 from sudoku_gym import puzzles
-from sudoku_gym.puzzles.named import TITLES
+from sudoku_gym.puzzles.banks import NAMED_BOARDS
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource
 
@@ -179,10 +179,10 @@ def named(config: Config, results: Results) -> None:
     givens = boards.geometry.num_cells - boards.blanks
     for name, make in EVERYONE.items():
         key = {"part": "named", "algorithm": name, "limit": config.paper_limit}
-        if not results.lacks({**key, "board": TITLES[-1]}):
+        if not results.lacks({**key, "board": [*NAMED_BOARDS][-1]}):
             continue
         run = measure(make(config.paper_limit), boards, config)
-        for i, title in enumerate(TITLES):
+        for i, title in enumerate(NAMED_BOARDS):
             results.add(
                 {
                     **key,
@@ -328,20 +328,20 @@ def draw(path: Path, rows: Sequence[Row]) -> None:
     figure = Figure(figsize=(9, 4.5), layout="constrained")
     axes = figure.add_subplot()
     givens = {row["board"]: row["givens"] for row in rows}
-    labels = [f"{title}\n{givens[title]} givens" for title in TITLES]
+    labels = [f"{title}\n{givens[title]} givens" for title in NAMED_BOARDS]
     x = np.arange(len(labels))
     markers, colours = "osD", ("#d55e00", "#0072b2", "#009e73")
     papers = np.array(
         [
             [np.nan if value is None else value for value in PAPER_SECONDS.get(title, (None,) * 3)]
-            for title in TITLES
+            for title in NAMED_BOARDS
         ]
     )
     for k, name in enumerate(ALGORITHMS):
         times = {r["board"]: r["ms"] for r in rows if r["algorithm"] == name and r["solved"]}
         axes.semilogy(
             x,
-            [times.get(title) for title in TITLES],
+            [times.get(title) for title in NAMED_BOARDS],
             color=colours[k],
             marker=markers[k],
             label=name,

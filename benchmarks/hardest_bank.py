@@ -13,12 +13,11 @@ from time import process_time
 import numpy as np
 from numpy.typing import NDArray
 
+from lane_hardening import harden_in_lanes
 from sudoku_gym.puzzles import banks
-from sudoku_gym.puzzles.difficulty import grade
-from sudoku_gym.puzzles.lane_hardening import harden_in_lanes
+from sudoku_gym.puzzles.difficulty import grade, rate
 from sudoku_gym.puzzles.orbits import canonical_keys
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_gym.puzzles.rating import rate
 
 MOST_SHARED = 12  # givens that two puzzles have in common, at most
 OTHER_BANKS = ("9x9", "9x9-hard")

@@ -14,7 +14,7 @@ from sudoku_gym.app.game import Game
 from sudoku_gym.board import SYMBOLS
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import load_policy
-from sudoku_gym.puzzles import banks, named
+from sudoku_gym.puzzles import banks
 
 Games: TypeAlias = tuple[Game, ...]
 Updates: TypeAlias = tuple[Any, ...]
@@ -79,7 +79,7 @@ def layout(policies: Sequence[str], first: tuple[str, str], trust: bool = False)
 def _puzzle_fields() -> list[Any]:
     with gr.Row():
         return [
-            gr.Dropdown([*BANKS, *named.TITLES], value=FIRST_PUZZLE, label="Puzzle"),
+            gr.Dropdown([*BANKS, *banks.NAMED_BOARDS], value=FIRST_PUZZLE, label="Puzzle"),
             gr.Number(1, label="Number, of a bank's test puzzles", precision=0),
             gr.Textbox(label="Or your own, row by row, then Enter", elem_id="typed"),
         ]
@@ -183,8 +183,8 @@ def choose_puzzle(source: str, number: float, typed: str) -> tuple[NDArray[np.in
         puzzle = board.parse(typed)
         board.check_puzzle(puzzle)
         return puzzle, Geometry.standard(len(puzzle))
-    if source in named.TITLES:
-        return board.parse(named.BOARDS[source]), Geometry.standard(9)
+    if source in banks.NAMED_BOARDS:
+        return board.parse(banks.NAMED_BOARDS[source]), Geometry.standard(9)
     bank = banks.load(source, "test")
     if not number or not 1 <= number <= len(bank):
         raise ValueError(f"{source} has {len(bank):,} test puzzles: choose a number from 1 to that")

@@ -18,7 +18,7 @@ from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.puzzles import banks, files
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_gym.puzzles.sources import BankSource, Blanks, GivenPuzzles
+from sudoku_gym.puzzles.sources import BankSource, Blanks, EmptySource
 from sudoku_gym.storage.reading import open_text
 
 Split: TypeAlias = Literal["train", "validation", "test", "all"]
@@ -112,7 +112,7 @@ def environment(
         if blanks:
             raise ValueError(f"a puzzle has its own blanks: leave --blanks {blanks} out")
         given = read_boards(puzzle, geometry)[0]
-        source = GivenPuzzles(geometry_for(len(given), geometry))
+        source = EmptySource(geometry_for(len(given), geometry))
         return SudokuEnv(source, erase=erase, max_steps=max_steps), {"puzzle": given}
     env = SudokuEnv(
         BankSource(read_puzzles(puzzle, split, geometry)),

@@ -28,7 +28,6 @@ from sudoku_gym.puzzles.sources import (
     Blanks,
     PuzzleSource,
     blanks_cdf,
-    source_context,
 )
 
 
@@ -155,9 +154,8 @@ class BoardBatch:
         """Ask the source for a puzzle for each chosen board, with that board's own generator."""
         puzzles = np.zeros(self.boards.shape, np.int8)
         for index in chosen:
-            with source_context(self.source):
-                sampled, _ = self.source.sample(1, blanks, self._generators[index])
-                drawn = board.as_boards(sampled, self.geometry)
+            sampled, _ = self.source.sample(1, blanks, self._generators[index])
+            drawn = board.as_boards(sampled, self.geometry)
             if len(drawn) != 1 or board.conflicts(drawn, self.geometry).any():
                 raise ValueError(
                     f"{self.source!r}: sample(1, ...) must return one board without conflicts, "

@@ -20,7 +20,7 @@ from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.policies import Convergence, Policy
 from sudoku_gym.policies.protocols import actions_of
 from sudoku_gym.puzzles.puzzle_set import NOT_KNOWN, PuzzleSet
-from sudoku_gym.puzzles.sources import GivenPuzzles
+from sudoku_gym.puzzles.sources import EmptySource
 
 _MOST_ROUNDS = 10**12  # of a game; files of results hold no larger number
 RESAMPLES = 1000
@@ -175,7 +175,7 @@ def evaluate(
     boards, geometry, orbits = _unpack(puzzles, geometry)
     if batch_size < 1:
         raise ValueError(f"batch_size must be at least 1, not {batch_size}")
-    source = GivenPuzzles(geometry)
+    source = EmptySource(geometry)
     options = EnvOptions(source, actions=actions, erase=erase, max_steps=max_steps)
     starts = range(0, len(boards), batch_size)
     games = []

@@ -1,12 +1,7 @@
-"""Read and write lists of puzzles: text with one puzzle a line, CSV, npz.
-
-CSV may have the headers of the public lists (`quizzes,solutions`, `puzzle,solution`,
-`source,question,answer,rating`); without a header the first two columns are taken.
-"""
+"""Read and write lists of puzzles: text, CSV and npz; `rows` says what they look like."""
 
 from __future__ import annotations
 
-import os
 import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -24,11 +19,11 @@ from sudoku_gym.puzzles.rows import OnProblem, PuzzleRows, read_rows
 from sudoku_gym.solver.chunks import in_chunks
 from sudoku_gym.storage.atomic import atomic_write
 
-SUFFIXES = (".txt", ".csv", ".npz")
+SUFFIXES = (".txt", ".csv", ".npz", ".sdk")
 PUZZLES_PER_CHUNK = 10_000
 """Puzzles that are read, or formatted, at a time."""
 
-OnBadRow: TypeAlias = Literal["raise", "skip"] | Callable[[int, str], None]
+OnBadRow: TypeAlias = Literal["raise", "skip"] | OnProblem
 
 
 def read(
@@ -41,7 +36,7 @@ def read(
     """Read a whole file.
 
     Args:
-        path: ends in `.txt`, `.csv` or `.npz`.
+        path: ends in `.txt`, `.csv`, `.npz` or `.sdk`.
         geometry: the boards' shape; None takes the standard one for the size of the first board.
         on_bad_row: `"raise"` stops at a bad row; `"skip"` leaves it out and warns once at the end
             of the file; a function is called with the line number and what was wrong.
@@ -88,9 +83,9 @@ def read_sample(
     """
     if count < 1:
         raise ValueError(f"count must be at least 1, not {count}")
-    given, kept, keys, total = geometry, list[PuzzleSet](), np.empty(0), 0
+    kept, keys, total = list[PuzzleSet](), np.empty(0), 0
     for part in read_in_parts(
-        path, given, on_bad_row=on_bad_row, check=False, on_progress=on_progress
+        path, geometry, on_bad_row=on_bad_row, check=False, on_progress=on_progress
     ):
         total += len(part)
         keys = np.append(keys, rng.random(len(part)))
@@ -127,14 +122,8 @@ def read_in_parts(
             on_progress(rows.share)
         if len(proven.lines):
             is_empty = False
-            yield PuzzleSet(
-                proven.puzzles,
-                proven.solutions,
-                proven.geometry,
-                str(path),
-                ratings=proven.ratings,
-                sources=proven.sources,
-            )
+            columns = {"ratings": proven.ratings, "sources": proven.sources}
+            yield PuzzleSet(proven.puzzles, proven.solutions, proven.geometry, str(path), **columns)
     _warn(skipped)
     if is_empty:
         raise ValueError(f"{path}: no puzzle found; give one a line, 0 or . for a blank")
@@ -164,12 +153,67 @@ def stream_boards(
     _warn(skipped)
 
 
+def _with_known_suffix(path: str | Path) -> Path:
+    if Path(path).suffix not in SUFFIXES:
+        raise ValueError(f"{path}: a list of puzzles ends in {', '.join(SUFFIXES)}")
+    return Path(path)
+
+
+def _complaint(path: Path, on_bad_row: OnBadRow, skipped: list[str]) -> OnProblem:
+    if callable(on_bad_row):
+        return on_bad_row
+    if on_bad_row not in ("raise", "skip"):
+        raise ValueError(f"on_bad_row={on_bad_row!r}: use 'raise', 'skip' or a function")
+    row_word = "row" if path.suffix == ".npz" else "line"
+
+    def complain(line: int, problem: str) -> None:
+        message = f"{path}, {row_word} {line}: {problem}"
+        if on_bad_row == "raise":
+            raise ValueError(message)
+        skipped.append(message)
+
+    return complain
+
+
+def _warn(skipped: list[str]) -> None:
+    if skipped:
+        message = f"{len(skipped)} rows skipped, for example {skipped[0]}"
+        warnings.warn(message, stacklevel=3)
+
+
+def _proven(part: PuzzleRows, complain: OnProblem, check: bool, hint: str) -> PuzzleRows:
+    """Complete the missing solutions, and keep the rows that are sound."""
+    geometry, puzzles, solutions = part.geometry, part.puzzles, part.solutions
+    stored = (solutions != 0).any((1, 2))
+    digits = np.clip(solutions, 0, geometry.size)
+    solved = board.is_solved(digits, geometry) & (digits == solutions).all((1, 2))
+    keeps = ((puzzles == 0) | (puzzles == solutions)).all((1, 2))
+    good = ~stored | (solved & keeps)
+    for index in np.flatnonzero(~good):
+        problem = "does not keep the givens" if solved[index] else "is no solved board"
+        complain(int(part.lines[index]), f"the stored solution {problem}")
+    to_solve = np.flatnonzero(good & (check | ~stored))
+    for chosen in in_chunks(len(to_solve)):
+        indices = to_solve[chosen]
+        result = solver.find_solutions(puzzles[indices], 2, geometry)
+        unique = result.decided & (result.found == 1)
+        for i in np.flatnonzero(~unique):
+            problem = "the solver's node limit was reached"
+            if result.decided[i]:
+                number = f"several solutions{hint}" if result.found[i] else "no solution"
+                problem = f"the puzzle has {number}"
+            complain(int(part.lines[indices[i]]), problem)
+        solutions[indices] = result.solutions
+        good[indices] = unique
+    return part.take(good)
+
+
 def write(path: str | Path, puzzle_set: PuzzleSet) -> None:
     """Write a file that `read` understands, atomically.
 
-    `.txt` holds the puzzles alone; `.csv` puzzle, solution and grade, or `source,question,answer,
-    rating` where a rating or a source is known; `.npz` puzzles, solutions, grades and what is
-    minimal. Orbits mean nothing outside their bank.
+    `.txt` and `.sdk` hold the puzzles alone, one a line; `.csv` puzzle, solution and grade, or
+    `source,question,answer,rating` where a rating or a source is known; `.npz` puzzles, solutions,
+    grades and what is minimal. Orbits mean nothing outside their bank.
 
     Raises:
         ValueError: as `check_target`.
@@ -184,6 +228,37 @@ def write(path: str | Path, puzzle_set: PuzzleSet) -> None:
         else:
             with temporary.open("wb") as file:
                 file.writelines(_lines(puzzle_set, with_solutions=path.suffix == ".csv"))
+
+
+def check_target(path: str | Path) -> Path:
+    """Check that `write` could write a file, before there is anything to write.
+
+    Raises:
+        ValueError: if the path ends in none of `SUFFIXES`, is a folder, or lies in none.
+    """
+    path = _with_known_suffix(path)
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder: give a file")
+    if not path.parent.is_dir():
+        raise ValueError(f"{path}: there is no folder {path.parent}")
+    return path
+
+
+def _lines(puzzle_set: PuzzleSet, with_solutions: bool) -> Iterator[bytes]:
+    is_rated = bool((puzzle_set.ratings >= 0).any() or (puzzle_set.sources != "").any())
+    if with_solutions:
+        yield b"source,question,answer,rating\n" if is_rated else b"puzzle,solution,grade\n"
+    names = np.array([*GRADES, ""], "S")  # NOT_KNOWN, -1, is the last
+    for part in in_chunks(len(puzzle_set), PUZZLES_PER_CHUNK):
+        columns = [board.to_lines(puzzle_set.puzzles[part])]
+        if with_solutions:
+            columns.append(board.to_lines(puzzle_set.solutions[part]))
+            if is_rated:
+                columns.insert(0, _source_texts(puzzle_set.sources[part]))
+                columns.append(_rating_texts(puzzle_set.ratings[part]))
+            else:
+                columns.append(names[puzzle_set.grades[part]])
+        yield join_columns(columns)
 
 
 def join_columns(columns: Sequence[NDArray[np.bytes_]], separator: str = ",") -> bytes:
@@ -202,101 +277,11 @@ def join_columns(columns: Sequence[NDArray[np.bytes_]], separator: str = ",") ->
     return np.concatenate(parts, axis=1).tobytes().translate(None, b"\0")
 
 
-def check_target(path: str | Path) -> Path:
-    """Check that `write` could write a file, before there is anything to write.
-
-    Raises:
-        ValueError: if the path ends in none of `SUFFIXES`, is a folder, or lies in none.
-    """
-    path = _with_known_suffix(path)
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder: give a file")
-    if not path.parent.is_dir():
-        raise ValueError(f"{path}: there is no folder {path.parent}")
-    if not os.access(path.parent, os.W_OK):
-        raise ValueError(f"{path}: the folder {path.parent} can't be written to")
-    return path
-
-
-def _with_known_suffix(path: str | Path) -> Path:
-    if Path(path).suffix not in SUFFIXES:
-        raise ValueError(f"{path}: a list of puzzles ends in {', '.join(SUFFIXES)}")
-    return Path(path)
-
-
-def _lines(puzzle_set: PuzzleSet, with_solutions: bool) -> Iterator[bytes]:
-    is_rated = bool((puzzle_set.ratings >= 0).any() or (puzzle_set.sources != "").any())
-    if with_solutions:
-        yield b"source,question,answer,rating\n" if is_rated else b"puzzle,solution,grade\n"
-    names = np.array([*GRADES, ""], "S")  # NOT_KNOWN, -1, is the last
-    for start in range(0, len(puzzle_set), PUZZLES_PER_CHUNK):
-        part = slice(start, start + PUZZLES_PER_CHUNK)
-        columns = [board.to_lines(puzzle_set.puzzles[part])]
-        if with_solutions:
-            columns.append(board.to_lines(puzzle_set.solutions[part]))
-            if is_rated:
-                columns.insert(0, _source_texts(puzzle_set.sources[part]))
-                columns.append(_rating_texts(puzzle_set.ratings[part]))
-            else:
-                columns.append(names[puzzle_set.grades[part]])
-        yield join_columns(columns)
-
-
-def _rating_texts(ratings: NDArray[np.int32]) -> NDArray[np.bytes_]:
-    return np.where(ratings >= 0, ratings.astype("S11"), b"")
+def _rating_texts(ratings: NDArray[np.float64]) -> NDArray[np.bytes_]:
+    return np.array([f"{rating:.12g}" if rating >= 0 else "" for rating in ratings.tolist()], "S")
 
 
 def _source_texts(sources: NDArray[np.str_]) -> NDArray[np.bytes_]:
     """Return the sources in ASCII, without what a CSV file would have to quote."""
     plain = [re.sub(r'[^\x21-\x7e]|[",]', "_", source) for source in sources.tolist()]
     return np.array(plain, "S")
-
-
-def _complaint(path: Path, on_bad_row: OnBadRow, skipped: list[str]) -> OnProblem:
-    if callable(on_bad_row):
-        return on_bad_row
-    if on_bad_row not in ("raise", "skip"):
-        raise ValueError(f"on_bad_row={on_bad_row!r}: use 'raise', 'skip' or a function")
-    row_word = "row" if path.suffix == ".npz" else "line"
-
-    def complain(line: int, problem: str) -> None:
-        message = f"{path}, {row_word} {line}: {problem}"
-        if on_bad_row == "raise":
-            raise ValueError(message)
-        skipped.append(message if not skipped else "")
-
-    return complain
-
-
-def _warn(skipped: list[str]) -> None:
-    if skipped:
-        message = f"{len(skipped)} rows skipped, for example {skipped[0]}"
-        warnings.warn(message, stacklevel=3)
-
-
-def _proven(part: PuzzleRows, complain: OnProblem, check: bool, hint: str) -> PuzzleRows:
-    """Complete the missing solutions, and keep the rows that are sound."""
-    geometry, puzzles, solutions = part.geometry, part.puzzles, part.solutions
-    stored = np.logical_or.reduce(solutions != 0, axis=(1, 2))
-    digits = np.clip(solutions, 0, geometry.size)
-    solved = board.is_solved(digits, geometry) & (digits == solutions).all((1, 2))
-    keeps = np.logical_and.reduce((puzzles == 0) | (puzzles == solutions), axis=(1, 2))
-    wrong = stored & ~(solved & keeps)
-    for index in np.flatnonzero(wrong):
-        problem = "does not keep the givens" if solved[index] else "is no solved board"
-        complain(int(part.lines[index]), f"the stored solution {problem}")
-    good = ~wrong
-    to_solve = np.flatnonzero(good & (check | ~stored))
-    for chosen in in_chunks(len(to_solve)):
-        indices = to_solve[chosen]
-        result = solver.find_solutions(puzzles[indices], 2, geometry)
-        unique = result.decided & (result.found == 1)
-        for i in np.flatnonzero(~unique):
-            problem = "the solver's node limit was reached"
-            if result.decided[i]:
-                number = f"several solutions{hint}" if result.found[i] else "no solution"
-                problem = f"the puzzle has {number}"
-            complain(int(part.lines[indices[i]]), problem)
-        solutions[indices] = result.solutions
-        good[indices] = unique
-    return part.take(good)

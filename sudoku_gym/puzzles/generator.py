@@ -9,8 +9,6 @@ second solution stays. Afterwards the puzzle is minimal, unless the node limit e
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import index as whole_number
-from time import perf_counter
 from typing import Literal
 
 import numpy as np
@@ -33,6 +31,7 @@ from sudoku_gym.puzzles.digging import (
     start_lane,
 )
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.solver.chunks import in_chunks
 from sudoku_gym.solver.cover_bits import NO_RUNTIME_JIT, candidate_of, cover_tables, load_board
 from sudoku_gym.solver.depth_first import new_searcher, rule_out_candidate, try_candidate
 from sudoku_gym.solver.lane_search import lane_search, search_round
@@ -42,7 +41,6 @@ Pattern = Literal["none", "rotation", "horizontal", "vertical", "diagonal"]
 _FILL_NODES = 2_000
 _TRIES = 100  # to fill a grid
 _CHUNKS = 4  # so large a share of the cells is removed at once, first
-_PART_SECONDS = 0.2  # so long may the making of a part keep Ctrl-C and the progress bar waiting
 _ONE = np.uint32(1)
 
 
@@ -75,16 +73,15 @@ def generate(
 
     Raises:
         ValueError: if a number is out of range or the pattern has no such name.
-        TypeError: if `geometry` or `rng` is none, or a number is no whole one.
+        TypeError: if `geometry` is no Geometry.
         RuntimeError: if no solved grid was found (a geometry that may have none).
     """
     if node_limit is None:
         node_limit = 100_000 if geometry.size <= 9 else 200
-    count, givens, node_limit = map(whole_number, (count, givens, node_limit))
-    if count < 0 or not 1 <= node_limit < 2**63 or not 0 <= givens <= geometry.num_cells:
+    if count < 0 or node_limit < 1 or not 0 <= givens <= geometry.num_cells:
         raise ValueError(
             f"count={count}, givens={givens}, node_limit={node_limit}: count must not be negative, "
-            f"givens be 0 to {geometry.num_cells} and node_limit at least 1, of 64 bits"
+            f"givens be 0 to {geometry.num_cells} and node_limit at least 1"
         )
     groups = _cell_groups(geometry, pattern)
     shape = (count, geometry.num_cells)
@@ -92,22 +89,18 @@ def generate(
     minimal = np.zeros(count, np.bool_)
     arguments = new_stream(rng), groups, givens, node_limit, cover_tables(geometry)
     has_lanes = geometry == Geometry.standard(9)
-    made, size = 0, NUM_LANES if has_lanes else 1
-    while made < count:
-        part, began = slice(made, made + size), perf_counter()
+    for part in in_chunks(count):
         outputs = puzzles[part], solutions[part], minimal[part]
         if has_lanes:
-            made += _generate_in_lanes(lane_search(), *arguments, outputs)
+            made = _generate_in_lanes(lane_search(), *arguments, outputs)
         else:
-            made += _generate(*arguments, outputs)
-        if made < min(part.stop, count):
+            made = _generate(*arguments, outputs)
+        if made < part.stop - part.start:
             raise RuntimeError(
                 f"{geometry.name}: found no solved grid; check that its units allow one"
             )
         if on_progress is not None:
-            on_progress(made / count)
-        if perf_counter() - began < _PART_SECONDS:
-            size *= 2
+            on_progress(part.stop / count)
     boards = puzzles.reshape(count, geometry.size, geometry.size)
     return PuzzleSet(
         boards,

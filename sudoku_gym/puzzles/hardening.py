@@ -2,7 +2,7 @@
 
 A step removes one or two givens, adds cells in which other solutions differ until the puzzle is
 unique, and removes what is no longer needed. The result is accepted if it takes about as many
-guesses (see `rating`) as the puzzle before; the hardest on the way is returned.
+guesses (see `difficulty.rate`) as the puzzle before; the hardest on the way is returned.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -10,7 +10,6 @@ guesses (see `rating`) as the puzzle before; the hardest on the way is returned.
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import index as whole_number
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from sudoku_gym.compiler.random_stream import new_stream, next_below
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import group_of
 from sudoku_gym.puzzles import banks
-from sudoku_gym.puzzles.difficulty import grade
+from sudoku_gym.puzzles.difficulty import count_guesses, grade, median_guesses, new_symmetry
 from sudoku_gym.puzzles.digging import (
     count_other_solutions,
     is_minimal,
@@ -30,7 +29,6 @@ from sudoku_gym.puzzles.digging import (
     wrong_cell,
 )
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet, as_puzzle_set
-from sudoku_gym.puzzles.rating import count_guesses, median_guesses, new_symmetry
 from sudoku_gym.solver.cover_bits import NO_RUNTIME_JIT, cover_tables, reset_weights
 from sudoku_gym.solver.depth_first import new_searcher
 
@@ -44,11 +42,10 @@ def check_hardening(geometry: Geometry, steps: int, node_limit: int | None) -> t
     """Return the numbers that `harden` takes; raises as it does, before there are puzzles."""
     if node_limit is None:
         node_limit = 100_000 if geometry.size <= 9 else 2_000
-    steps, node_limit = map(whole_number, (steps, node_limit))
-    if not 0 <= steps < 2**63 or not 1 <= node_limit < 2**63:
+    if steps < 0 or node_limit < 1:
         raise ValueError(
             f"steps={steps}, node_limit={node_limit}: steps must not be negative, node_limit be at "
-            "least 1, both of 64 bits"
+            "least 1"
         )
     if geometry == Geometry.standard(4):
         raise ValueError("singles solve every 4x4 puzzle, none is hard: use larger boards")
@@ -82,7 +79,7 @@ def harden(
     Raises:
         ValueError: if a number is out of range, a puzzle has not exactly one solution, or the
             boards are 4x4, where every puzzle is solved by singles.
-        TypeError: if `parents` or `rng` is none, or a number is no whole one.
+        TypeError: if `parents` is no PuzzleSet.
     """
     geometry = as_puzzle_set(parents).geometry
     steps, node_limit = check_hardening(geometry, steps, node_limit)

@@ -42,7 +42,7 @@ class PuzzleSet:
     # [M], True where no given can be taken away; False also means 'not known'
     minimal: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
     # [M], how hard a list says each puzzle is, say in backtracks of its solver; -1 where unknown
-    ratings: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    ratings: NDArray[np.float64] = field(default_factory=lambda: np.empty(0, np.float64))
     # [M], where a list says each puzzle comes from; empty where unknown
     sources: NDArray[np.str_] = field(default_factory=lambda: np.empty(0, np.str_))
 
@@ -67,8 +67,8 @@ class PuzzleSet:
         self._complete("grades", np.int8, NOT_KNOWN, len(GRADES) - 1)
         self._complete("orbits", np.int32, NOT_KNOWN, np.iinfo(np.int32).max)
         self._complete("minimal", np.bool_, 0, 1)
-        self._complete("ratings", np.int32, NOT_KNOWN, np.iinfo(np.int32).max)
-        self._complete_sources()
+        self._complete("ratings", np.float64, NOT_KNOWN, np.inf)
+        self._complete("sources", np.str_)
 
     def _checked_boards(self, name: str) -> NDArray[np.int8]:
         try:
@@ -76,34 +76,27 @@ class PuzzleSet:
         except (ValueError, TypeError) as error:
             raise type(error)(f"{self.name}, {name}: {error}") from None
 
-    def _complete(self, name: str, dtype: type[np.generic], least: int, most: int) -> None:
-        """Fill a column that was not given with `least`; check one that was."""
+    def _complete(
+        self, name: str, dtype: type[np.generic], least: float = 0, most: float = 0
+    ) -> None:
+        """Fill a column that was not given with `least`, texts with ""; check one that was."""
         column = np.asarray(getattr(self, name))
+        is_text = dtype is np.str_
         if column.shape == (0,):
-            column = np.full(len(self.puzzles), least, dtype)
-        kinds = "b" if dtype is np.bool_ else "iu"
+            column = np.full(len(self.puzzles), "" if is_text else dtype(least))
+        kinds = {np.bool_: "b", np.str_: "U", np.float64: "iuf"}.get(dtype, "iu")
         if column.shape != (len(self.puzzles),) or column.dtype.kind not in kinds:
             raise ValueError(
-                f"{self.name}: {name} must be {np.dtype(dtype)} [{len(self.puzzles)}], not "
+                f"{self.name}: {name} must be {np.dtype(dtype).name} [{len(self.puzzles)}], not "
                 f"{column.dtype} {list(column.shape)}"
             )
-        wrong = (column < least) | (column > most)
-        for index in np.flatnonzero(wrong)[:1]:
-            raise ValueError(
-                f"{self.name}: {name}[{index}] is {column[index]}; use {least} to {most}"
-            )
-        object.__setattr__(self, name, column.astype(dtype, copy=False))
-
-    def _complete_sources(self) -> None:
-        sources = np.asarray(self.sources)
-        if sources.shape == (0,):
-            sources = np.full(len(self.puzzles), "")
-        if sources.shape != (len(self.puzzles),) or sources.dtype.kind != "U":
-            raise ValueError(
-                f"{self.name}: sources must be str [{len(self.puzzles)}], not {sources.dtype} "
-                f"{list(sources.shape)}"
-            )
-        object.__setattr__(self, "sources", sources)
+        if not is_text:
+            for index in np.flatnonzero((column < least) | (column > most))[:1]:
+                raise ValueError(
+                    f"{self.name}: {name}[{index}] is {column[index]}; use {least} to {most}"
+                )
+            column = column.astype(dtype, copy=False)
+        object.__setattr__(self, name, column)
 
     def __len__(self) -> int:
         return len(self.puzzles)
@@ -124,15 +117,12 @@ class PuzzleSet:
     def check(self) -> None:
         """Check that every puzzle has exactly one solution.
 
-        What is checked when a set is made is checked again: its arrays may have been written to.
-
         Raises:
             ValueError: that names the first puzzle for which this does not hold.
         """
         from sudoku_gym import solver
         from sudoku_gym.solver.chunks import in_chunks
 
-        replace(self)
         for part in in_chunks(len(self)):
             counts = solver.count_solutions(self.puzzles[part], 2, self.geometry)
             for i in np.flatnonzero(counts != 1)[:1]:

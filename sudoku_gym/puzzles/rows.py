@@ -1,25 +1,49 @@
-"""The rows of a list of puzzles, chunk by chunk, as they stand in a text, CSV or npz file."""
+"""The rows of a list of puzzles, chunk by chunk: text, CSV and npz.
+
+Text (`.txt`, `.sdk`) has one board a line, or one row of a board a line; lines that begin with `#`
+and headings such as `Grid 01` are passed over. CSV has the headers of the public lists
+(`quizzes,solutions`, `puzzle,solution`, `source,question,answer,rating`); under others, or none,
+the first two columns are taken. Blanks are `. 0 - _ *`; in a board with `.` and `0`, and without
+the digit N, digits are counted from 0. npz holds integers `puzzles` and `solutions`, `[M, N, N]` or
+`[M, N**2]`; nothing is unpickled.
+"""
 
 from __future__ import annotations
 
 import csv
 import os
+import re
+import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
+from itertools import islice
+from math import isfinite, isqrt
 from pathlib import Path
-from typing import NamedTuple, TextIO, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym import board
-from sudoku_gym.geometry import Geometry, geometry_for
-from sudoku_gym.puzzles import npz
+from sudoku_gym.geometry import MAX_SIZE, Geometry, geometry_for
 from sudoku_gym.puzzles.puzzle_set import NOT_KNOWN
-from sudoku_gym.storage.reading import open_text
+from sudoku_gym.storage.reading import error_context, open_text
 
 OnProblem: TypeAlias = Callable[[int, str], None]  # takes a line's number and what is wrong
+
+_MOST_BYTES = 2**33  # of a file, and of the arrays in an npz file
+_PUZZLE_HEADERS = ("puzzle", "puzzles", "quiz", "quizzes", "question", "sudoku", "unsolved")
+_SOLUTION_HEADERS = ("solution", "solutions", "answer", "solved")
+_HEADING = re.compile(r"#|//|\[|[A-Za-z]{3,}\W*\d+\W*$")
+_SEPARATORS = str.maketrans("_*", "..", " \t\r\n|+,;")
+_SIZES = tuple(n for n in range(4, MAX_SIZE + 1) if any(n % k == 0 for k in range(2, n)))
+_COUNTED_FROM_0 = str.maketrans("0" + board.SYMBOLS[1:-1], board.SYMBOLS[1:])
+_NO_DIGIT = 255
+_codes = np.full(256, _NO_DIGIT, np.uint8)
+for _digit, _symbol in enumerate(board.SYMBOLS):
+    _codes[[ord(_symbol), ord(_symbol.lower())]] = _digit
+_codes[[ord(_blank) for _blank in "0-_*"]] = 0
+_DIGIT_OF_CODE = _codes.tobytes()
 
 
 class _Row(NamedTuple):
@@ -30,33 +54,6 @@ class _Row(NamedTuple):
     rating: str = ""
 
 
-class _Columns(NamedTuple):
-    """Where a CSV file has what; None where it has no such column."""
-
-    puzzle: int
-    solution: int | None = None
-    source: int | None = None
-    rating: int | None = None
-
-
-_PUZZLE_HEADERS = ("puzzle", "puzzles", "quiz", "quizzes", "question", "sudoku")
-_SOLUTION_HEADERS = ("solution", "solutions", "answer")
-_SOURCE_HEADER = "source"
-_RATING_HEADER = "rating"
-_LONGEST_LINE = 100_000  # characters; a file without line breaks is never read as a whole
-_MOST_CHARACTERS = 10_000_000  # of boards in a chunk, which ends before it has more
-_MOST_EMPTY = 1_000_000  # lines without a puzzle on end
-_MOST_RATING = int(np.iinfo(np.int32).max)
-_LONGEST_RATING, _SHOWN_OF_RATING = 10, 40  # digits; characters, if they are none
-_LONGEST_SOURCE = 100  # characters
-_NO_DIGIT = 255
-_codes = np.full(256, _NO_DIGIT, np.uint8)
-for _digit, _symbol in enumerate(board.SYMBOLS):
-    _codes[[ord(_symbol), ord(_symbol.lower())]] = _digit
-_codes[ord("0")] = 0
-_DIGIT_OF_CODE = _codes.tobytes()
-
-
 class PuzzleRows(NamedTuple):
     """B rows of a file, which parse as boards and are not checked otherwise."""
 
@@ -64,19 +61,13 @@ class PuzzleRows(NamedTuple):
     lines: NDArray[np.int64]  # [B], their numbers in the file, from 1
     puzzles: NDArray[np.int8]  # [B, N, N]
     solutions: NDArray[np.int8]  # [B, N, N], zeros where none is stored
-    ratings: NDArray[np.int32]  # [B], NOT_KNOWN where none is stored
+    ratings: NDArray[np.float64]  # [B], NOT_KNOWN where none is stored
     sources: NDArray[np.str_]  # [B], empty where none is stored
     share: float  # of the file that is read with these rows, 0 to 1; 0 for a pipe
 
-    def take(self, index: slice | NDArray[np.bool_]) -> PuzzleRows:
+    def take(self, index: NDArray[np.bool_]) -> PuzzleRows:
         """Return some of the rows."""
-        return self._replace(
-            lines=self.lines[index],
-            puzzles=self.puzzles[index],
-            solutions=self.solutions[index],
-            ratings=self.ratings[index],
-            sources=self.sources[index],
-        )
+        return PuzzleRows(self.geometry, *(column[index] for column in self[1:-1]), self.share)
 
 
 def read_rows(
@@ -84,43 +75,25 @@ def read_rows(
     geometry: Geometry | None,
     chunk: int,
     on_problem: OnProblem,
-    *,
     with_solutions: bool = True,
 ) -> Iterator[PuzzleRows]:
-    """Yield the rows of a file that ends in `.txt`, `.csv` or `.npz`, at most `chunk` at a time.
-
-    Args:
-        path: the file.
-        geometry: the boards' shape; None takes the standard one for the size of the first board.
-        chunk: number of rows, at least 1.
-        on_problem: called with each row that does not parse, which is then left out.
-        with_solutions: read stored solutions too.
-
-    Raises:
-        ValueError: if the file cannot be read as its suffix says.
-        OSError: if it cannot be opened.
-    """
+    """Yield the rows of a file, at most `chunk` at a time; bad ones are left out."""
     if chunk < 1:
         raise ValueError(f"chunk={chunk}: read at least one puzzle at a time")
-    solution_headers = _SOLUTION_HEADERS if with_solutions else ()
-    read = _read_npz if path.suffix == ".npz" else _read_text
-    yield from read(path, geometry, chunk, on_problem, solution_headers)
-
-
-def _read_text(
-    path: Path,
-    geometry: Geometry | None,
-    chunk: int,
-    on_problem: OnProblem,
-    solution_headers: Sequence[str],
-) -> Iterator[PuzzleRows]:
+    if (length := path.stat().st_size) > _MOST_BYTES:
+        raise ValueError(f"{path}: {length:,} bytes, more than {_MOST_BYTES:,}: divide it")
+    if path.suffix == ".npz":
+        yield from _read_npz(path, geometry, chunk, on_problem, with_solutions)
+        return
     is_csv = path.suffix == ".csv"
     with open_text(path, newline="" if is_csv else None) as text:
         size = os.fstat(text.fileno()).st_size  # 0 for a pipe
-        lines = _lines(path, text, is_csv)
-        rows = _csv_rows(path, lines, on_problem, solution_headers) if is_csv else _text_rows(lines)
-        while batch := _batch(rows, chunk):
-            geometry = geometry or _first_geometry(row.puzzle for row in batch)
+        if is_csv:
+            rows = _csv_rows(text, on_problem, with_solutions)
+        else:
+            rows = _text_rows(text, geometry, path.suffix == ".sdk")
+        while batch := _batch(path, rows, chunk):
+            geometry = geometry or _first_geometry(batch)
             if geometry is None:
                 for row in batch:
                     on_problem(row.line, _problem(row, None))
@@ -129,59 +102,65 @@ def _read_text(
             yield _parse(batch, geometry, on_problem, share)
 
 
-def _batch(rows: Iterable[_Row], chunk: int) -> list[_Row]:
-    batch, length = list[_Row](), 0
-    for row in rows:
-        batch.append(row)
-        length += len(row.puzzle) + len(row.solution)
-        if len(batch) == chunk or length >= _MOST_CHARACTERS:
-            break
-    return batch
+def _batch(path: Path, rows: Iterator[_Row], chunk: int) -> list[_Row]:
+    try:
+        return list(islice(rows, chunk))
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path}: no text of UTF-8 ({error.reason}): save, or unpack, it"
+        ) from None
 
 
-def _lines(path: Path, text: TextIO, is_csv: bool) -> Iterator[str]:
-    empty, blank, comment = 0, ' ,"\t\r\n' if is_csv else None, "" if is_csv else "#"
-    for number, line in enumerate(iter(partial(text.readline, _LONGEST_LINE), ""), start=1):
-        if len(line) == _LONGEST_LINE:
-            raise ValueError(
-                f"{path}, line {number}: {_LONGEST_LINE:,} characters or more are no row of a list "
-                "of puzzles"
-            )
-        empty = empty + 1 if not line.strip(blank) or line[0] == comment else 0
-        if empty > _MOST_EMPTY:
-            raise ValueError(
-                f"{path}, line {number}: more than {_MOST_EMPTY:,} lines on end without a puzzle"
-            )
-        yield line
-
-
-def _text_rows(lines: Iterable[str]) -> Iterator[_Row]:
+def _text_rows(lines: Iterable[str], geometry: Geometry | None, in_grids: bool) -> Iterator[_Row]:
+    """Yield the boards of a text, one a line, or one row a line; its first board says which."""
+    size = geometry.size if geometry else 0
+    first, grid = 0, list[str]()
     for number, line in enumerate(lines, start=1):
-        if (puzzle := line.strip()) and not puzzle.startswith("#"):
-            yield _Row(number, puzzle)
+        text = line.strip()
+        is_heading = _HEADING.match(text) is not None
+        cells = "" if is_heading else _cells(text, size)
+        size = size or (_size_of(len(cells), in_grids) if cells else 0)
+        is_row = bool(cells) and len(cells) == size
+        if grid and (is_heading or (cells and not is_row)):
+            yield _Row(first, "".join(grid))  # too short, which is told when it is parsed
+            grid = []
+        if is_row:
+            first = first if grid else number
+            grid.append(cells)
+            if len(grid) == size:
+                yield _Row(first, "".join(grid))
+                grid = []
+        elif cells:
+            yield _Row(number, cells)
+    if grid:
+        yield _Row(first, "".join(grid))
 
 
-def _csv_rows(
-    path: Path, lines: Iterable[str], on_problem: OnProblem, solution_headers: Sequence[str]
-) -> Iterator[_Row]:
-    length = 0  # characters of the row
+def _cells(text: str, size: int) -> str:
+    """Return the symbols of a board, or of its rows; empty for a rule between drawn boxes."""
+    plain = text.translate(_SEPARATORS)
+    if "-" not in plain:
+        return plain
+    if "+" in text and not plain.strip("-="):
+        return ""
+    counts = (size, size**2) if size else (*_SIZES, *(n * n for n in _SIZES))
+    return plain.replace("-", "." if len(plain) in counts else "")
 
-    def counted() -> Iterator[str]:
-        nonlocal length
-        for line in lines:
-            length += len(line)
-            if length > _LONGEST_LINE:
-                raise ValueError(
-                    f"{path}, lines {first} to {reader.line_num + 1}: a row of more than "
-                    f"{_LONGEST_LINE:,} characters; is a quote missing?"
-                )
-            yield line
 
-    # Strict, since a quote that nothing closes hides all that follows.
-    reader = csv.reader(counted(), strict=True)
-    columns: _Columns | None = None
+def _size_of(count: int, in_grids: bool) -> int:
+    """Return N if a line of so many symbols is a board, or a row of one; else 0."""
+    if isqrt(count) ** 2 == count and isqrt(count) in _SIZES and not in_grids:
+        return isqrt(count)
+    return count if count in _SIZES else 0
+
+
+def _csv_rows(lines: Iterable[str], on_problem: OnProblem, with_solutions: bool) -> Iterator[_Row]:
+    reader = csv.reader(
+        lines, strict=True
+    )  # else a quote that nothing closes hides all that follows
+    places: list[int | None] = []  # of puzzle, solution, source, rating
     while True:
-        first, length = reader.line_num + 1, 0
+        first = reader.line_num + 1
         try:
             fields = next(reader)
         except StopIteration:
@@ -193,89 +172,93 @@ def _csv_rows(
             continue
         if not any(fields):
             continue
-        if columns is None:
-            columns, is_header = _columns(path, fields, solution_headers)
+        if not places:
+            places, is_header = _columns(fields)
+            if not with_solutions:
+                places = [places[0], None, places[2], None]
             if is_header:
                 continue
-        puzzle, solution, source, rating = (
-            fields[i].strip() if i is not None and i < len(fields) else "" for i in columns
-        )
-        shown = rating[:_SHOWN_OF_RATING]
-        yield _Row(reader.line_num, puzzle, solution, source[:_LONGEST_SOURCE], shown)
+        values = (fields[i].strip() if i is not None and i < len(fields) else "" for i in places)
+        yield _Row(reader.line_num, *values)
 
 
-def _columns(
-    path: Path, fields: Sequence[str], solution_headers: Sequence[str]
-) -> tuple[_Columns, bool]:
-    """Return what stands where, and whether `fields` is a header."""
+def _columns(fields: Sequence[str]) -> tuple[list[int | None], bool]:
+    """Return where puzzle, solution, source and rating stand, and whether `fields` is a header."""
     names = [field.strip().lower() for field in fields]
-
-    def place(headers: Sequence[str]) -> int | None:
-        for name in headers:
-            if names.count(name) > 1:
-                raise ValueError(f"{path}: two columns are called {name}")
-        return next((names.index(name) for name in headers if name in names), None)
-
-    puzzle = place(_PUZZLE_HEADERS)
-    if puzzle is None:
-        return _Columns(0, 1 if solution_headers else None), False
-    rating_headers = [_RATING_HEADER] if solution_headers else []  # who solves needs neither
-    others = (place(heads) for heads in (solution_headers, [_SOURCE_HEADER], rating_headers))
-    return _Columns(puzzle, *others), True
+    headers = (_PUZZLE_HEADERS, _SOLUTION_HEADERS, ("source",), ("rating",))
+    places = [
+        next((names.index(each) for each in group if each in names), None) for group in headers
+    ]
+    if places[0] is not None:
+        return places, True
+    return [0, 1, None, None], names[0].isidentifier() and names[0].isalpha()
 
 
-def _first_geometry(texts: Iterable[str]) -> Geometry | None:
-    for text in texts:
+def _first_geometry(rows: Iterable[_Row]) -> Geometry | None:
+    for row in rows:
         with suppress(ValueError):
-            return geometry_for(len(board.parse(text)), None)
+            return geometry_for(len(board.parse(_cells(row.puzzle, 0))), None)
     return None
 
 
 def _problem(row: _Row, geometry: Geometry | None) -> str:
+    """Return what is wrong with a row that does not parse."""
     if not row.puzzle:
         return "the row has no puzzle"
+    size = geometry.size if geometry else 0
     try:
         for text in (row.puzzle, row.solution):
-            board.parse(text, geometry)
+            board.parse(_cells(text, size), geometry)
+        _rating(row.rating)
     except ValueError as error:
         return str(error)
     return "no board"
 
 
-def _rating(text: str) -> int:
-    """Return a rating, `NOT_KNOWN` for an empty text; ValueError if it is no such number."""
+def _rating(text: str) -> float:
+    """Return a rating, `NOT_KNOWN` for an empty text; ValueError if it is no number from 0 on."""
     if not text:
         return NOT_KNOWN
-    is_number = len(text) <= _LONGEST_RATING and text.isascii() and text.isdigit()
-    if not is_number or int(text) > _MOST_RATING:
-        raise ValueError(f"the rating {text!r} is no whole number up to {_MOST_RATING}")
-    return int(text)
+    with suppress(ValueError):
+        if isfinite(rating := float(text)) and rating >= 0:
+            return rating
+    raise ValueError(f"the rating {text[:40]!r} is no number from 0 on")
 
 
 def _parse(
     rows: Sequence[_Row], geometry: Geometry, on_problem: OnProblem, share: float
 ) -> PuzzleRows:
+    rows = [_counted_from_1(row, geometry.size) for row in rows]
     puzzles = _digits([row.puzzle for row in rows], geometry)
+    solutions = np.zeros_like(puzzles)
     if any(row.solution for row in rows):
         blank = "." * geometry.num_cells
         solutions = _digits([row.solution or blank for row in rows], geometry)
-    else:
-        solutions = np.zeros_like(puzzles)
-    good = np.ones(len(rows), np.bool_)
-    wrong = (puzzles[:, 0, 0] < 0) | (solutions[:, 0, 0] < 0)
-    for index in map(int, np.flatnonzero(wrong)):
-        good[index] = False
+    ratings = np.full(len(rows), NOT_KNOWN, np.float64)
+    good = (puzzles[:, 0, 0] >= 0) & (solutions[:, 0, 0] >= 0)
+    for index, row in enumerate(rows):
+        if row.rating and good[index]:
+            try:
+                ratings[index] = _rating(row.rating)
+            except ValueError:
+                good[index] = False
+    for index in np.flatnonzero(~good).tolist():
         on_problem(rows[index].line, _problem(rows[index], geometry))
-    ratings = np.full(len(rows), NOT_KNOWN, np.int32)
-    for index in map(int, np.flatnonzero(good)):
-        try:
-            ratings[index] = _rating(rows[index].rating)
-        except ValueError as error:
-            good[index] = False
-            on_problem(rows[index].line, str(error))
     lines = np.array([row.line for row in rows])
     sources = np.array([row.source for row in rows], np.str_)
     return PuzzleRows(geometry, lines, puzzles, solutions, ratings, sources, share).take(good)
+
+
+def _counted_from_1(row: _Row, size: int) -> _Row:
+    """Return a row with the digits 1 to N, of one that may have 0 to N - 1 and `.` for blanks."""
+    if "0" not in row.puzzle or "." not in row.puzzle:
+        return row
+    puzzle, solution = row.puzzle.upper(), row.solution.upper()
+    if board.SYMBOLS[size] in puzzle:
+        return row
+    return row._replace(
+        puzzle=puzzle.translate(_COUNTED_FROM_0), solution=solution.translate(_COUNTED_FROM_0)
+    )
 
 
 def _digits(texts: Sequence[str], geometry: Geometry) -> NDArray[np.int8]:
@@ -289,7 +272,7 @@ def _digits(texts: Sequence[str], geometry: Geometry) -> NDArray[np.int8]:
     digits = np.full(shape, -1, np.int8)
     for index, text in enumerate(texts):
         with suppress(ValueError):
-            digits[index] = board.parse(text, geometry)
+            digits[index] = board.parse(_cells(text, geometry.size), geometry)
     return digits
 
 
@@ -298,21 +281,46 @@ def _read_npz(
     geometry: Geometry | None,
     chunk: int,
     on_problem: OnProblem,
-    solution_headers: Sequence[str],
+    with_solutions: bool,
 ) -> Iterator[PuzzleRows]:
-    start = 1
-    for puzzles, solutions, share in npz.read_board_arrays(
-        path, _PUZZLE_HEADERS, solution_headers, chunk
-    ):
-        try:
-            geometry = geometry_for(puzzles.shape[1], geometry)
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from None
-        lines = np.arange(start, start + len(puzzles))
-        start += len(puzzles)
-        in_range = np.logical_and.reduce((puzzles >= 0) & (puzzles <= geometry.size), axis=(1, 2))
+    with error_context(path, "no readable npz file of puzzles"):
+        puzzles, solutions = _npz_boards(path, with_solutions)
+        geometry = geometry_for(puzzles.shape[1], geometry)
+    for start in range(0, len(puzzles), chunk):
+        part = slice(start, start + chunk)
+        lines = np.arange(start + 1, start + 1 + len(puzzles[part]))
+        in_range = ((puzzles[part] >= 0) & (puzzles[part] <= geometry.size)).all((1, 2))
         for line in lines[~in_range]:
             on_problem(int(line), f"a value is no digit of a {geometry.name} board")
-        no_ratings = np.full(len(lines), NOT_KNOWN, np.int32)
-        columns = (lines, puzzles, solutions, no_ratings, np.full(len(lines), ""))
-        yield PuzzleRows(geometry, *columns, share).take(in_range)
+        boards = (_as_digits(puzzles[part]), _as_digits(solutions[part]))
+        unknown = (np.full(len(lines), float(NOT_KNOWN)), np.full(len(lines), ""))
+        share = min(part.stop / len(puzzles), 1.0)
+        yield PuzzleRows(geometry, lines, *boards, *unknown, share).take(in_range)
+
+
+def _npz_boards(
+    path: Path, with_solutions: bool
+) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+    """Return puzzles and solutions, zeros where there are none, `[M, N, N]` each."""
+    with path.open("rb") as file:
+        if sum(each.file_size for each in zipfile.ZipFile(file).infolist()) > _MOST_BYTES:
+            raise ValueError(f"its arrays have more than {_MOST_BYTES:,} bytes")
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as stored:
+            names = [name for name in _PUZZLE_HEADERS if name in stored]
+            if not names:
+                raise ValueError("it holds no array `puzzles`, int8 [M, N, N]")
+            puzzles = stored[names[0]]
+            names = [name for name in _SOLUTION_HEADERS if name in stored and with_solutions]
+            solutions = stored[names[0]] if names else np.zeros(puzzles.shape, np.int8)
+    if {puzzles.dtype.kind, solutions.dtype.kind} - {*"iu"} or solutions.shape != puzzles.shape:
+        raise ValueError("puzzles and solutions must be integers of one shape")
+    count, size = puzzles.shape[0], isqrt(puzzles[0].size)
+    if puzzles.shape[1:] not in ((size, size), (size**2,)):
+        raise ValueError(f"puzzles must be [M, N, N] or [M, N**2], not {list(puzzles.shape)}")
+    return puzzles.reshape(count, size, size), solutions.reshape(count, size, size)
+
+
+def _as_digits(boards: NDArray[np.integer]) -> NDArray[np.int8]:
+    """Return boards as int8; -1 for what is no digit of any board."""
+    return np.where((boards < 0) | (boards > MAX_SIZE), -1, boards).astype(np.int8)

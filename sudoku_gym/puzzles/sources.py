@@ -8,13 +8,10 @@ blanks are revealed until exactly as many are left as asked for, and a random sy
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Mapping
 from functools import cache
-from operator import index
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeAlias, cast, runtime_checkable
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +23,6 @@ from sudoku_gym.compiler.random_stream import new_stream, next_below, next_unit
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import draw_symmetry
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_gym.storage.reading import describe_error
 
 Blanks: TypeAlias = int | tuple[int, int] | Mapping[int, float] | Mapping[str, float] | None
 Bank: TypeAlias = tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int64]]
@@ -59,7 +55,6 @@ class BankSource:
     """
 
     def __init__(self, puzzle_set: PuzzleSet) -> None:
-        puzzle_set = replace(puzzle_set)  # checks again: its arrays may have been written to
         blanks = puzzle_set.blanks
         if not len(puzzle_set):
             raise ValueError(f"{puzzle_set.name}: no puzzle to draw from in {puzzle_set!r}")
@@ -98,7 +93,7 @@ class BankSource:
         return f"BankSource({self.puzzle_set!r}, at most {self.max_blanks} blanks)"
 
 
-class GivenPuzzles:
+class EmptySource:
     """A source without puzzles, for boards that are always given one at reset."""
 
     def __init__(self, geometry: Geometry) -> None:
@@ -132,12 +127,10 @@ def blanks_cdf(blanks: Blanks, max_blanks: int) -> NDArray[np.float64]:
                 f"blanks={blanks!r}: this source serves 1 to {max_blanks} blanks, not {number}"
             )
         weights[number] += weight
-    with np.errstate(over="ignore"):
-        total = weights.sum()
+    total = weights.sum()
     if weights.min() < 0 or not 0 < total < np.inf:
         raise ValueError(
-            f"blanks={blanks!r}: weights must be finite, not negative, and not all zero; so must "
-            "their sum be"
+            f"blanks={blanks!r}: weights must be finite, not negative, and not all zero"
         )
     cumulative = weights.cumsum() / total
     cumulative[np.flatnonzero(weights)[-1] :] = 1.0  # no rounding may leave a draw without a number
@@ -146,27 +139,19 @@ def blanks_cdf(blanks: Blanks, max_blanks: int) -> NDArray[np.float64]:
 
 def _weights(blanks: Blanks, max_blanks: int) -> dict[int, float]:
     if isinstance(blanks, Mapping):
-        try:
-            return {_whole(number): float(weight) for number, weight in blanks.items()}
-        except (TypeError, ValueError, OverflowError):
-            raise TypeError(f"blanks={blanks!r}: weights map whole numbers to numbers") from None
-    pair = isinstance(blanks, (tuple, list)) and len(blanks) == 2
-    ends = list(cast("tuple[int, int]", blanks)) if pair else [blanks, blanks]
-    if not all(isinstance(end, (int, np.integer)) and not isinstance(end, bool) for end in ends):
+        return {int(number): float(weight) for number, weight in blanks.items()}
+    ends = blanks if isinstance(blanks, tuple | list) else (blanks, blanks)
+    if len(ends) != 2 or not all(isinstance(end, int | np.integer) for end in ends):
         raise TypeError(
             f"blanks={blanks!r}: give None, a whole number, a (low, high) pair, or a mapping from "
             "numbers to weights"
         )
-    low, high = (int(cast("int", end)) for end in ends)
+    low, high = map(int, ends)
     if low > high:
         raise ValueError(f"blanks={blanks!r}: the lower end of the pair comes first")
     # One too many, or too few, is enough to be refused.
     low, high = max(low, min(high, 0)), min(high, max(low, max_blanks + 1))
     return dict.fromkeys(range(low, high + 1), 1.0)
-
-
-def _whole(number: int | str) -> int:
-    return int(number) if isinstance(number, str) else index(number)
 
 
 class DrawTables(NamedTuple):
@@ -295,9 +280,7 @@ def resolve_source(
         divide = getattr(source, "split", None)
         if split == "all" or not callable(divide):
             return source
-        with source_context(source):
-            part = divide(split)
-        return resolve_source(part, "all")
+        return resolve_source(divide(split), "all")
     raise TypeError(
         f"{source!r} is no source of puzzles: it needs `geometry`, `max_blanks` and "
         "`sample(count, blanks, rng)`; or give a PuzzleSet, a bank's name, or a file"
@@ -318,10 +301,7 @@ def _named_source(name: str, split: str, geometry: Geometry | None) -> PuzzleSou
         )
     found = plugins.load_attribute(name)
     is_factory = callable(found) and (isinstance(found, type) or not hasattr(found, "sample"))
-    if is_factory:
-        with source_context(name):
-            found = found()
-    return resolve_source(found, split)
+    return resolve_source(found() if is_factory else found, split)
 
 
 @cache
@@ -332,24 +312,10 @@ def _bank_source(name: str, split: str) -> BankSource:
     return BankSource(banks.load(name, split))
 
 
-@contextmanager
-def source_context(source: object) -> Iterator[None]:
-    """Let an error of a user's source name it: a ValueError stays one, others are RuntimeErrors."""
-    try:
-        yield
-    except Exception as error:
-        if isinstance(source, GivenPuzzles | BankSource):
-            raise
-        kind = ValueError if isinstance(error, ValueError) else RuntimeError
-        raise kind(f"source {source!r:.200}: {describe_error(error)}") from error
-
-
 def _check_source(source: PuzzleSource) -> None:
-    name, geometry, most = f"source {source!r:.200}", source.geometry, source.max_blanks
-    if not isinstance(geometry, Geometry):
-        raise TypeError(f"{name}: geometry must be a Geometry, not {geometry!r:.60}")
-    if not isinstance(most, (int, np.integer)) or not 1 <= most <= geometry.num_cells:
+    geometry, most = source.geometry, source.max_blanks
+    if not isinstance(geometry, Geometry) or not 1 <= most <= geometry.num_cells:
         raise ValueError(
-            f"{name}: max_blanks must be a whole number from 1 to {geometry.num_cells}, not "
-            f"{most!r:.60}"
+            f"source {source!r:.200}: geometry must be a Geometry, not {geometry!r:.60}, and "
+            f"max_blanks lie between 1 and its number of cells, not be {most!r:.60}"
         )

@@ -55,7 +55,7 @@ def training_and_held_out(source: object, geometry: Geometry | None = None, seed
     return _divide_draws(whole, seed)
 
 
-class OtherDraws:
+class TrainingSource:
     """Draws from a source what is not held out, nor held out with more cells revealed.
 
     Args:
@@ -103,7 +103,7 @@ class OtherDraws:
         )
 
     def __repr__(self) -> str:
-        return f"OtherDraws({self._source!r}, {len(self._numbers)} held-out orbits)"
+        return f"TrainingSource({self._source!r}, {len(self._numbers)} held-out orbits)"
 
 
 def _divide_list(puzzles: PuzzleSet, seed: int) -> Parts:
@@ -126,7 +126,7 @@ def _divide_draws(source: PuzzleSource, seed: int) -> Parts:
     chosen = _choose(name, numbers, _kind(by_orbit), seed)
     held_out = puzzles[np.isin(numbers, chosen)]
     _say(name, f"{len(held_out)} of {_DRAWN:,} draws are held out", _kind(by_orbit), seed)
-    return OtherDraws(source, held_out, chosen, by_orbit), BankSource(held_out)
+    return TrainingSource(source, held_out, chosen, by_orbit), BankSource(held_out)
 
 
 def _reveal_some_of(puzzles: PuzzleSet, others: PuzzleSet) -> NDArray[np.bool_]:

@@ -13,7 +13,7 @@ import torch
 from sudoku_agents.expert_iteration.policy import PRETRAINED
 from sudoku_gym import board, load_policy
 from sudoku_gym.geometry import Geometry, jigsaw, latin_square, sudoku_x, windows
-from sudoku_gym.puzzles.named import BOARDS
+from sudoku_gym.puzzles.banks import NAMED_BOARDS as BOARDS
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent.parent / "docs"

@@ -9,7 +9,7 @@ import pytest
 
 from sudoku_gym import board, solver
 from sudoku_gym.geometry import sudoku_x
-from sudoku_gym.puzzles.named import BOARDS
+from sudoku_gym.puzzles.banks import NAMED_BOARDS as BOARDS
 
 By = pytest.importorskip("selenium.webdriver.common.by", reason="selenium is not installed").By
 from selenium.common.exceptions import TimeoutException  # noqa: E402

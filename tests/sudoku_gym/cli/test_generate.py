@@ -5,7 +5,7 @@ import pytest
 
 from sudoku_gym import board, solver
 from sudoku_gym.puzzles import banks, generator
-from sudoku_gym.puzzles.rating import rate
+from sudoku_gym.puzzles.difficulty import rate
 
 
 def test_generate_prints_puzzles_with_one_solution(run):

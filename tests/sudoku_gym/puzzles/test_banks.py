@@ -9,9 +9,8 @@ import hardest_bank
 from sudoku_gym import puzzles
 from sudoku_gym.geometry import sudoku_x, symmetry
 from sudoku_gym.puzzles import banks
-from sudoku_gym.puzzles.difficulty import grade
+from sudoku_gym.puzzles.difficulty import grade, rate
 from sudoku_gym.puzzles.orbits import canonical_keys
-from sudoku_gym.puzzles.rating import rate
 
 STORED = [name for name in puzzles.NAMES if name not in ("4x4", "named")]
 WITH_SPLITS = banks.SPLIT_NAMES

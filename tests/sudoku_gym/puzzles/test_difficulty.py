@@ -67,10 +67,10 @@ def test_revealing_makes_no_puzzle_harder(made):
 
 
 def test_named_boards():
-    grades = dict(zip(named.TITLES, named.boards().grades, strict=True))
+    grades = dict(zip(banks.NAMED_BOARDS, named.boards().grades, strict=True))
     assert grades["easy"] == 0
     assert grades["medium"] == 1
-    assert all(grades[title] == 4 for title in named.TITLES[2:])
+    assert all(grades[title] == 4 for title in banks.NAMED_BOARDS[2:])
 
 
 def test_boards_without_one_solution_need_search():

@@ -3,10 +3,9 @@ import pytest
 
 from sudoku_gym import puzzles, solver
 from sudoku_gym.geometry import Geometry, jigsaw, latin_square, sudoku_x, windows
-from sudoku_gym.puzzles.difficulty import grade
+from sudoku_gym.puzzles.difficulty import grade, rate
 from sudoku_gym.puzzles.generator import generate
 from sudoku_gym.puzzles.hardening import harden
-from sudoku_gym.puzzles.rating import rate
 
 NINE = Geometry.standard(9)
 STEPS = {  # fewer where a search takes long

@@ -1,10 +1,10 @@
 import numpy as np
+from sudoku_gym.puzzles.lane_hardening import harden_in_lanes
 
 from sudoku_gym import solver
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles.difficulty import rate
 from sudoku_gym.puzzles.generator import generate
-from sudoku_gym.puzzles.lane_hardening import harden_in_lanes
-from sudoku_gym.puzzles.rating import rate
 
 NINE = Geometry.standard(9)
 

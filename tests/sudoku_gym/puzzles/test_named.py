@@ -9,7 +9,7 @@ def test_each_board_has_one_solution():
 
 
 def test_givens():
-    givens = dict(zip(named.TITLES, (81 - named.boards().blanks).tolist(), strict=True))
+    givens = dict(zip(banks.NAMED_BOARDS, (81 - named.boards().blanks).tolist(), strict=True))
     assert givens == {
         "easy": 36,
         "medium": 30,
@@ -30,6 +30,6 @@ def test_our_own_boards_are_symmetric_and_ordered_by_grade():
 
 
 def test_the_lines_are_the_boards():
-    lines = [board.to_line(puzzle) for puzzle in named.boards().puzzles]
-    assert lines == list(named.BOARDS.values())
-    assert len(np.unique(lines)) == len(named.TITLES)
+    lines = [board.to_line(puzzle) for puzzle in puzzles.load("named").puzzles]
+    assert lines == list(banks.NAMED_BOARDS.values())
+    assert len(np.unique(lines)) == len(banks.NAMED_BOARDS)

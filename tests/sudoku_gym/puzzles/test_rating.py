@@ -4,9 +4,8 @@ import pytest
 from sudoku_gym import puzzles, solver
 from sudoku_gym.geometry import Geometry, jigsaw, sudoku_x, symmetry
 from sudoku_gym.puzzles import named
-from sudoku_gym.puzzles.difficulty import grade
+from sudoku_gym.puzzles.difficulty import grade, rate
 from sudoku_gym.puzzles.generator import generate
-from sudoku_gym.puzzles.rating import rate
 from sudoku_gym.solver import depth_first
 from sudoku_gym.solver.cover_bits import cover_tables
 
@@ -15,7 +14,7 @@ NINE = Geometry.standard(9)
 
 @pytest.fixture(scope="module")
 def escargot():
-    return named.boards().puzzles[named.TITLES.index("AI Escargot")][None]
+    return puzzles.load("named").puzzles[banks.NAMED_BOARDS.index("AI Escargot")][None]
 
 
 def nodes_of(boards, geometry):
@@ -72,7 +71,7 @@ def test_zero_is_what_singles_solve():
 
 
 def test_named_boards():
-    ratings = dict(zip(named.TITLES, rate(named.boards().puzzles, rng()), strict=True))
+    ratings = dict(zip(banks.NAMED_BOARDS, rate(puzzles.load("named").puzzles, rng()), strict=True))
     assert ratings["easy"] == ratings["medium"] == 0
     assert 40 < ratings["AI Escargot"] < 75
 

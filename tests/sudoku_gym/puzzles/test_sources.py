@@ -13,7 +13,7 @@ from sudoku_gym.puzzles import files
 from sudoku_gym.puzzles.generator import generate
 from sudoku_gym.puzzles.sources import (
     BankSource,
-    GivenPuzzles,
+    EmptySource,
     PuzzleSource,
     blanks_cdf,
     draw_puzzles,
@@ -173,7 +173,7 @@ def test_objects():
 
 
 def test_given_puzzles_are_not_drawn():
-    source = GivenPuzzles(Geometry.standard(12))
+    source = EmptySource(Geometry.standard(12))
     assert isinstance(source, PuzzleSource) and source.max_blanks == 144
     env = SudokuEnv(source)
     with pytest.raises(RuntimeError, match="give one at reset"):

@@ -12,7 +12,7 @@ pytest.importorskip("pysat")
 
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.puzzles import banks, named
+from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.generator import generate
 from sudoku_gym.solver import FoundSolutions
 from sudoku_gym.solver.cover_bits import cover_tables
@@ -94,7 +94,7 @@ def test_it_finds_what_the_engine_of_all_geometries_finds(limit):
 @pytest.mark.parametrize(("limit", "node_limit"), [(1, 10**6), (2, 10**6), (2, 6), (1, 4), (9, 50)])
 def test_a_result_does_not_depend_on_the_other_boards(limit, node_limit):
     boards = boards_of_all_kinds(25, 3)
-    boards = np.concatenate([boards, named.boards().puzzles, np.zeros((1, 9, 9), np.int8)])
+    boards = np.concatenate([boards, puzzles.load("named").puzzles, np.zeros((1, 9, 9), np.int8)])
     whole = solver.find_solutions(boards, limit, node_limit=node_limit)
     assert (~whole.decided).any() == (node_limit < 1_000)
     assert whole.nodes.max() <= node_limit
@@ -142,7 +142,7 @@ def test_a_trap_is_left_to_the_search_with_restarts():
     trap = board.parse(TRAP)[None]
     result, other = solver.find_solutions(trap), by_exact_cover(trap, 2)
     assert same(result, other) and result.found[0] == 2 and result.nodes[0] < FIRST_LIMIT
-    boards = np.concatenate([named.boards().puzzles, trap, named.boards().puzzles[:3]])
+    boards = np.concatenate([puzzles.load("named").puzzles, trap, puzzles.load("named").puzzles[:3]])
     whole = solver.find_solutions(boards)
     assert (whole.nodes[8], whole.found[8]) == (other.nodes[0], 2)
     assert same(whole, solver.find_solutions(boards, threads=2))

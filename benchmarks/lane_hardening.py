@@ -22,6 +22,7 @@ from sudoku_gym.compiler.lanes import NUM_LANES
 from sudoku_gym.compiler.random_stream import COUNTER, KEY, next_unit
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import group_of
+from sudoku_gym.puzzles.difficulty import count_guesses, median_guesses, new_symmetry
 from sudoku_gym.puzzles.digging import (
     conclude,
     is_minimal,
@@ -33,7 +34,6 @@ from sudoku_gym.puzzles.digging import (
     start_lane,
     wrong_cell,
 )
-from sudoku_gym.puzzles.rating import count_guesses, median_guesses, new_symmetry
 from sudoku_gym.solver.band_words import NUM_CELLS
 from sudoku_gym.solver.cover_bits import cover_tables
 from sudoku_gym.solver.depth_first import new_searcher
