@@ -34,9 +34,9 @@ NAMES = (*_STANDARD, *VARIANTS, TESTS_ONLY, "named")
 
 SPLIT_NAMES = NAMES[:-2]  # those that have splits
 
-# The choice is that of Panchal, "Sudoku solving AI agents", table 1, which prints none: three of the
-# circulating boards have one given more than it counts, and its easy, medium and difficult boards
-# are unknown, so ours, made by our generator, have as many givens (36, 30, 25).
+# The choice is that of Panchal, "Sudoku solving AI agents", table 1, which prints none: three of
+# the circulating boards have one given more than it counts, and its easy, medium and difficult
+# boards are unknown, so ours, made by our generator, have as many givens (36, 30, 25).
 _LINES = """\
 easy: 27...546.......8.73..478...5.684..7.4.3...6.2.2..965.8...513..66.5.......396...15
 medium: ...5....7...21495....6...43.8....6.1.1.8.2.3.9.3....7.47...9....59726...6....5...

@@ -207,7 +207,7 @@ def _problem(row: _Row, geometry: Geometry | None) -> str:
         return "the row has no puzzle"
     size = geometry.size if geometry else 0
     try:
-        for text in (row.puzzle, row.solution):
+        for text in filter(None, (row.puzzle, row.solution)):
             board.parse(_cells(text, size), geometry)
         _rating(row.rating)
     except ValueError as error:

@@ -1,6 +1,6 @@
 """Games of policies kept as offline data sets, in Minari's format."""
 
-from sudoku_gym.trajectories.games import PART_GAMES, PlayedPart, RecordedGames, play_part, replay
-from sudoku_gym.trajectories.recording import record
+from sudoku_gym.trajectories.games import ActionLog, RecordedGames, play, replay
+from sudoku_gym.trajectories.recording import PART_GAMES, record
 
-__all__ = ["PART_GAMES", "PlayedPart", "RecordedGames", "play_part", "record", "replay"]
+__all__ = ["PART_GAMES", "ActionLog", "RecordedGames", "play", "record", "replay"]

@@ -16,9 +16,6 @@ from sudoku_gym.policies import Policy
 from sudoku_gym.policies.protocols import actions_of
 from sudoku_gym.registration import ANY_BOARD, ENVIRONMENTS
 
-PART_GAMES = 256
-"""Games that are played side by side, and kept in one file."""
-
 _MOST_BYTES = 64 * 2**20  # of games that are replayed at a time
 
 
@@ -68,7 +65,7 @@ class RecordedGames:
 
 
 @dataclass(frozen=True, eq=False)
-class PlayedPart:
+class ActionLog:
     """Some games: B seeds, and the actions of all games one after the other."""
 
     seeds: NDArray[np.int64]
@@ -78,17 +75,11 @@ class PlayedPart:
     actions: NDArray[np.int32]
     """`[sum of lengths]`"""
 
-    def __post_init__(self) -> None:
-        arrays = self.seeds, self.lengths, self.actions
-        if not all(isinstance(array, np.ndarray) for array in arrays) or any(
-            array.ndim != 1 or array.dtype.kind != "i" for array in arrays
-        ):
-            raise ValueError("seeds, lengths and actions must be rows of integers")
-        if len(self.seeds) != len(self.lengths) or not len(self.seeds):
-            raise ValueError(f"{len(self.seeds)} seeds, but {len(self.lengths)} lengths")
-        fit = 1 <= self.lengths.min() <= self.lengths.max() <= len(self.actions)  # or sums wrap
-        if not fit or self.lengths.sum(dtype=np.int64) != len(self.actions):
-            raise ValueError(f"lengths do not add up to the {len(self.actions)} actions")
+    def games(self, start: int, stop: int) -> ActionLog:
+        """Return the games from `start` to `stop`."""
+        ends = np.concatenate([[0], np.cumsum(self.lengths, dtype=np.int64)])
+        actions = self.actions[ends[start] : ends[min(stop, len(self.seeds))]]
+        return ActionLog(self.seeds[start:stop], self.lengths[start:stop], actions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,9 +102,9 @@ class Trajectory:
     is_solved: bool
 
 
-def play_part(
+def play(
     games: RecordedGames, policy: Policy, seeds: NDArray[np.int64], rng: np.random.Generator
-) -> PlayedPart:
+) -> ActionLog:
     """Let a policy play the games of some seeds, int64 `[B]`; it draws from `rng` alone.
 
     Raises:
@@ -138,38 +129,29 @@ def play_part(
         masks = infos["action_mask"].view(np.bool_)
     envs.close()
     in_order = [column[:length] for column, length in zip(np.stack(taken, 1), lengths, strict=True)]
-    return PlayedPart(seeds, lengths, np.concatenate(in_order))
+    return ActionLog(seeds, lengths, np.concatenate(in_order))
 
 
-def pieces(games: RecordedGames, part: PlayedPart) -> Iterator[PlayedPart]:
-    """Divide a part into some games at a time, 64 MB or one of them, for `replay`."""
-    geometry = games.boards(1).geometry
-    bytes_a_step = geometry.num_placements + geometry.num_cells
-    ends = np.cumsum(part.lengths, dtype=np.int64)
-    first, longest = 0, 0.0
-    for i, length in enumerate([*part.lengths.tolist(), np.inf]):
-        longest = max(longest, length)
-        if i > first and (i + 1 - first) * longest * bytes_a_step > _MOST_BYTES:
-            taken = slice(ends[first] - part.lengths[first], ends[i - 1])
-            yield PlayedPart(part.seeds[first:i], part.lengths[first:i], part.actions[taken])
-            first, longest = i, length
-
-
-def replay(games: RecordedGames, part: PlayedPart) -> Iterator[Trajectory]:
+def replay(games: RecordedGames, log: ActionLog) -> Iterator[Trajectory]:
     """Play the actions of some games again, and yield each game.
 
     Raises:
-        ValueError: if a game does not end with its last action, or is longer than any can be.
+        ValueError: if a game does not end with its last action.
     """
-    count, steps = len(part.seeds), int(part.lengths.max())
+    longest, geometry = int(log.lengths.max()), games.boards(1).geometry
+    bytes_a_game = longest * (geometry.num_placements + geometry.num_cells)
+    size = max(1, _MOST_BYTES // bytes_a_game)
+    for start in range(0, len(log.seeds), size):
+        yield from _replay_at_once(games, log.games(start, start + size))
+
+
+def _replay_at_once(games: RecordedGames, log: ActionLog) -> Iterator[Trajectory]:
+    count, steps = len(log.seeds), int(log.lengths.max())
     envs = games.boards(count)
-    if steps > envs.max_steps:
-        raise ValueError(f"a game of {steps:,} actions: it ends after {envs.max_steps:,}")
-    boards, infos = envs.reset(seed=part.seeds.tolist())
-    ends = np.cumsum(part.lengths)
+    boards, infos = envs.reset(seed=log.seeds.tolist())
     actions = np.zeros((steps, count), np.int64)
-    for i, end in enumerate(ends):
-        actions[: part.lengths[i], i] = part.actions[end - part.lengths[i] : end]
+    for i, length in enumerate(log.lengths):
+        actions[:length, i] = log.games(i, i + 1).actions
     observations = np.empty((steps + 1, *boards.shape), np.int8)
     masks = np.empty((steps + 1, *infos["action_mask"].shape), np.int8)
     rewards, solved = np.empty((steps, count)), np.empty((steps, count), np.bool_)
@@ -181,14 +163,14 @@ def replay(games: RecordedGames, part: PlayedPart) -> Iterator[Trajectory]:
         solved[t] = infos["is_success"]
     envs.close()
     is_over: NDArray[np.bool_] = endings[0] | endings[1]
-    for i, length in enumerate(part.lengths.tolist()):
+    for i, length in enumerate(log.lengths.tolist()):
         if is_over[: length - 1, i].any() or not is_over[length - 1, i]:
             raise ValueError(
-                f"the game of seed {part.seeds[i]} does not end with its last action: it was "
+                f"the game of seed {log.seeds[i]} does not end with its last action: it was "
                 "recorded with other puzzles or another version"
             )
         yield Trajectory(
-            int(part.seeds[i]),
+            int(log.seeds[i]),
             observations[: length + 1, i],
             masks[: length + 1, i],
             actions[:length, i],

@@ -1,18 +1,31 @@
+"""Grades are those of the techniques, ratings those of the search; both belong to the orbit."""
+
 import numpy as np
 import pytest
 
-from sudoku_gym import board, solver
-from sudoku_gym.geometry import Geometry, sudoku_x, symmetry
-from sudoku_gym.puzzles import named
-from sudoku_gym.puzzles.difficulty import GRADES, candidates_after, grade
+from sudoku_gym import board, puzzles, solver
+from sudoku_gym.geometry import Geometry, jigsaw, sudoku_x, symmetry
+from sudoku_gym.puzzles.banks import NAMED_BOARDS
+from sudoku_gym.puzzles.difficulty import GRADES, candidates_after, grade, rate
 from sudoku_gym.puzzles.generator import generate
+from sudoku_gym.solver import depth_first
+from sudoku_gym.solver.cover_bits import cover_tables
 
 NINE = Geometry.standard(9)
 
 
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
 @pytest.fixture(scope="module")
 def made():
-    return generate(150, NINE, np.random.default_rng(4))
+    return generate(150, NINE, rng(4))
+
+
+@pytest.fixture(scope="module")
+def escargot():
+    return board.parse(NAMED_BOARDS["AI Escargot"])[None]
 
 
 def naked_singles_by_hand(cells):
@@ -25,12 +38,8 @@ def naked_singles_by_hand(cells):
         cells[single] = allowed.argmax(2)[single] + 1
 
 
-def test_every_grade_occurs_and_is_ordered(made):
-    assert set(made.grades) == set(range(len(GRADES)))
-
-
 def test_naked_singles_are_those_of_the_rules():
-    easy = generate(60, NINE, np.random.default_rng(5), givens=34)
+    easy = generate(60, NINE, rng(5), givens=34)
     by_hand = [(naked_singles_by_hand(puzzle) > 0).all() for puzzle in easy.puzzles]
     assert ((easy.grades == 0) == by_hand).all()
     assert 0 < sum(by_hand) < 60
@@ -39,12 +48,13 @@ def test_naked_singles_are_those_of_the_rules():
 @pytest.mark.parametrize("technique", range(4))
 def test_no_technique_takes_the_solution_away(made, technique):
     for geometry in (NINE, sudoku_x(9), Geometry.standard(6)):
-        few = made if geometry is NINE else generate(40, geometry, np.random.default_rng(6))
+        few = made if geometry is NINE else generate(40, geometry, rng(6))
         left = candidates_after(few.puzzles, technique, geometry)
         assert ((left >> (few.solutions - 1)) & 1 == 1).all()
 
 
 def test_later_techniques_leave_no_more(made):
+    assert set(made.grades) == set(range(len(GRADES)))
     left = [candidates_after(made.puzzles, technique) for technique in range(4)]
     for fewer, more in zip(left[1:], left[:-1], strict=True):
         assert (fewer & ~more == 0).all()
@@ -52,25 +62,19 @@ def test_later_techniques_leave_no_more(made):
     for technique in range(4):
         settled = np.bitwise_count(left[technique]).max((1, 2)) == 1
         assert (settled == (made.grades <= technique)).all()
+    with pytest.raises(ValueError, match="technique=4: use 0 to 3"):
+        candidates_after(made.puzzles, 4)
 
 
 def test_the_grade_belongs_to_the_orbit(made):
-    moves = symmetry.sample(NINE, len(made), np.random.default_rng(7))
+    moves = symmetry.sample(NINE, len(made), rng(7))
     assert (grade(moves.apply(made.puzzles)) == made.grades).all()
 
 
 def test_revealing_makes_no_puzzle_harder(made):
-    rng = np.random.default_rng(8)
-    revealed = np.where(rng.random(made.puzzles.shape) < 0.1, made.solutions, made.puzzles)
+    revealed = np.where(rng(8).random(made.puzzles.shape) < 0.1, made.solutions, made.puzzles)
     assert (grade(revealed) <= made.grades).all()
     assert (grade(made.solutions) == 0).all()
-
-
-def test_named_boards():
-    grades = dict(zip(banks.NAMED_BOARDS, named.boards().grades, strict=True))
-    assert grades["easy"] == 0
-    assert grades["medium"] == 1
-    assert all(grades[title] == 4 for title in banks.NAMED_BOARDS[2:])
 
 
 def test_boards_without_one_solution_need_search():
@@ -82,6 +86,63 @@ def test_boards_without_one_solution_need_search():
     assert solver.count_solutions(contradiction)[0] == 0
 
 
-def test_wrong_technique(made):
-    with pytest.raises(ValueError, match="technique=4: use 0 to 3"):
-        candidates_after(made.puzzles, 4)
+def nodes_of(boards, geometry):
+    """Count the candidates that the search for all geometries tries on each board."""
+    flat = boards.reshape(len(boards), -1)
+    found, nodes = np.zeros((2, len(flat)), np.int64)
+    outputs = np.zeros_like(flat), found, np.ones(len(flat), np.bool_), nodes
+    depth_first.search_boards(flat, 2, 10**6, cover_tables(geometry), *outputs)
+    assert (found == 1).all()
+    return nodes
+
+
+@pytest.mark.parametrize("geometry", [Geometry.standard(6), NINE, jigsaw(9)], ids=str)
+def test_a_rating_is_the_median_of_searches(geometry):
+    made = generate(8, geometry, rng())
+    moves = symmetry.sample(geometry, 15, rng(1))
+    ratings = rate(made.puzzles, rng(1), geometry, symmetries=15)
+    for puzzle, rating in zip(made.puzzles, ratings, strict=True):
+        moved = moves.apply(np.repeat(puzzle[None], 15, axis=0))
+        assert rating == np.median(nodes_of(moved, geometry))
+
+
+def test_the_generator_decides_every_rating_and_no_neighbour_any():
+    made = generate(40, NINE, rng(2)).puzzles
+    ratings = rate(made, rng(3))
+    assert (rate(made[::-1], rng(3)) == ratings[::-1]).all()
+    assert (rate(made[7:8], rng(3)) == ratings[7]).all()
+    assert (rate(made, rng(4)) != ratings).any()
+    assert rate(made[:0], rng()).shape == (0,)
+
+
+def test_a_rating_belongs_to_the_orbit(escargot):
+    """Single searches of a board, and of the boards it is turned into, have one distribution."""
+    of_one = [rate(escargot, rng(seed), symmetries=1)[0] for seed in range(400)]
+    moved = symmetry.sample(NINE, 400, rng(5)).apply(np.repeat(escargot, 400, axis=0))
+    of_moved = rate(moved, rng(6), symmetries=1)
+    error = np.sqrt((np.var(of_one) + np.var(of_moved)) / 400)
+    assert abs(np.mean(of_one) - np.mean(of_moved)) < 4 * error
+    assert error < 1 < 5 < np.std(of_one)
+
+
+def test_zero_is_what_singles_solve(made):
+    assert ((rate(made.puzzles, rng()) == 0) == (grade(made.puzzles) <= 1)).all()
+    assert (rate(made.solutions, rng()) == 0).all()
+
+
+def test_named_boards():
+    named = puzzles.load("named")
+    assert named.grades.tolist() == [0, 1, *[4] * 6]
+    assert (81 - named.blanks).tolist() == [36, 30, 25, 23, 23, 21, 20, 21]
+    ratings = dict(zip(NAMED_BOARDS, rate(named.puzzles, rng()), strict=True))
+    assert ratings["easy"] == ratings["medium"] == 0 and 40 < ratings["AI Escargot"] < 75
+
+
+def test_a_search_ends_at_the_node_limit(escargot):
+    assert rate(escargot, rng(), node_limit=10).tolist() == [10]
+
+
+@pytest.mark.parametrize("wrong", [{"symmetries": 0}, {"symmetries": 4}, {"node_limit": 0}])
+def test_wrong_numbers(escargot, wrong):
+    with pytest.raises(ValueError, match="symmetries must be odd"):
+        rate(escargot, rng(), **wrong)

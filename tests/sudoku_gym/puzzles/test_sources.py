@@ -63,16 +63,6 @@ def test_drawn_puzzles_come_from_the_bank_up_to_symmetry(name):
         assert puzzle.tobytes() not in stored or name == "4x4"
 
 
-def test_the_bank_is_sorted_by_blanks():
-    source = SOURCES["9x9"]
-    bank, _, enough_blanks = source.bank
-    blanks = (bank == 0).sum(1)
-    assert (np.diff(blanks) <= 0).all()
-    assert source.max_blanks == blanks[0]
-    for number, enough in enumerate(enough_blanks):
-        assert enough == (blanks >= number).sum()
-
-
 def test_every_set_of_blanks_is_equally_likely():
     part = puzzles.load("4x4")[:1]
     source = BankSource(part)
@@ -94,19 +84,6 @@ def test_weights_decide_how_many_blanks():
     assert abs(counts[1] - 6_000) < 200
     found, _ = source.sample(4_000, (2, 5), rng())
     assert (abs(np.bincount((found == 0).sum((1, 2)))[2:] - 1_000) < 150).all()
-
-
-def test_one_at_a_time_is_the_same_as_many():
-    source = SOURCES["9x9"]
-    many, many_solutions = drawn(source, 30, 6, seed=5)
-    stream = new_stream(rng(5))
-    group = symmetry.group_of(source.geometry)
-    cdf = blanks_cdf(30, source.max_blanks)
-    for puzzle, solution in zip(many, many_solutions, strict=True):
-        one, its_solution = np.empty(81, np.int8), np.empty(81, np.int8)
-        draw_puzzles(stream, (source.bank, cdf, True, group), one[None], its_solution[None])
-        assert (one == puzzle.ravel()).all()
-        assert (its_solution == solution.ravel()).all()
 
 
 @pytest.mark.parametrize("blanks", [None, 5, (3, 9), [3, 9], {4: 1.0}, np.int64(5)])
@@ -131,19 +108,12 @@ def test_weights_survive_json():
     [
         (13, ValueError, "blanks=13: this source serves 1 to 12 blanks, not 13"),
         (0, ValueError, "serves 1 to 12 blanks, not 0"),
-        ((5, 20), ValueError, "serves 1 to 12 blanks, not 13"),
         ((6, 5), ValueError, "the lower end of the pair comes first"),
         ({"14": 1}, ValueError, "not 14"),
         ({}, ValueError, "weights must be finite, not negative, and not all zero"),
-        ({3: 0}, ValueError, "not all zero"),
-        ({3: 1e308, 4: 1e308}, ValueError, "so must their sum be"),
         ({3: -1, 4: 2}, ValueError, "not negative"),
-        ({3: float("nan")}, ValueError, "finite"),
-        ({3: 10**400}, TypeError, "weights map whole numbers to numbers"),
-        ({"many": 1}, TypeError, "weights map whole numbers to numbers"),
         ("8", TypeError, "give None, a whole number"),
         (8.0, TypeError, "give None, a whole number"),
-        (True, TypeError, "give None, a whole number"),
         ((1, 2, 3), TypeError, "give None, a whole number"),
     ],
 )
@@ -201,13 +171,6 @@ def test_files_and_attributes(tmp_path, monkeypatch):
         resolve_source("no_such_module:thing")
     with pytest.raises(ValueError, match=r"is called '5x5': use one of 4x4, .* or 'module:attri"):
         resolve_source("5x5")
-
-
-def test_splits_reach_the_bank():
-    held_out = resolve_source("4x4", "test")
-    found, _ = held_out.sample(5, None, rng())
-    assert all(puzzles.find_in_splits(puzzle, "4x4") == "test" for puzzle in found)
-    assert "test" in repr(held_out)
 
 
 def test_empty_and_full_sets_are_refused():
