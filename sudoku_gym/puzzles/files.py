@@ -122,8 +122,14 @@ def read_in_parts(
             on_progress(rows.share)
         if len(proven.lines):
             is_empty = False
-            columns = {"ratings": proven.ratings, "sources": proven.sources}
-            yield PuzzleSet(proven.puzzles, proven.solutions, proven.geometry, str(path), **columns)
+            yield PuzzleSet(
+                proven.puzzles,
+                proven.solutions,
+                proven.geometry,
+                str(path),
+                ratings=proven.ratings,
+                sources=proven.sources,
+            )
     _warn(skipped)
     if is_empty:
         raise ValueError(f"{path}: no puzzle found; give one a line, 0 or . for a blank")

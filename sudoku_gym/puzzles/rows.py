@@ -67,7 +67,13 @@ class PuzzleRows(NamedTuple):
 
     def take(self, index: NDArray[np.bool_]) -> PuzzleRows:
         """Return some of the rows."""
-        return PuzzleRows(self.geometry, *(column[index] for column in self[1:-1]), self.share)
+        return self._replace(
+            lines=self.lines[index],
+            puzzles=self.puzzles[index],
+            solutions=self.solutions[index],
+            ratings=self.ratings[index],
+            sources=self.sources[index],
+        )
 
 
 def read_rows(
@@ -289,7 +295,8 @@ def _read_npz(
     for start in range(0, len(puzzles), chunk):
         part = slice(start, start + chunk)
         lines = np.arange(start + 1, start + 1 + len(puzzles[part]))
-        in_range = ((puzzles[part] >= 0) & (puzzles[part] <= geometry.size)).all((1, 2))
+        wrong = (puzzles[part] < 0) | (puzzles[part] > geometry.size)
+        in_range: NDArray[np.bool_] = ~wrong.any((1, 2))
         for line in lines[~in_range]:
             on_problem(int(line), f"a value is no digit of a {geometry.name} board")
         boards = (_as_digits(puzzles[part]), _as_digits(solutions[part]))

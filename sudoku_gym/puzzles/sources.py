@@ -139,14 +139,18 @@ def blanks_cdf(blanks: Blanks, max_blanks: int) -> NDArray[np.float64]:
 
 def _weights(blanks: Blanks, max_blanks: int) -> dict[int, float]:
     if isinstance(blanks, Mapping):
-        return {int(number): float(weight) for number, weight in blanks.items()}
-    ends = blanks if isinstance(blanks, tuple | list) else (blanks, blanks)
-    if len(ends) != 2 or not all(isinstance(end, int | np.integer) for end in ends):
+        try:
+            return {int(number): float(weight) for number, weight in blanks.items()}
+        except (TypeError, ValueError):
+            raise TypeError(f"blanks={blanks!r}: weights map whole numbers to numbers") from None
+    ends = [*blanks] if isinstance(blanks, tuple | list) else [blanks, blanks]
+    numbers = [int(end) for end in ends if isinstance(end, int | np.integer)]
+    if len(ends) != 2 or len(numbers) != 2:
         raise TypeError(
             f"blanks={blanks!r}: give None, a whole number, a (low, high) pair, or a mapping from "
             "numbers to weights"
         )
-    low, high = map(int, ends)
+    low, high = numbers
     if low > high:
         raise ValueError(f"blanks={blanks!r}: the lower end of the pair comes first")
     # One too many, or too few, is enough to be refused.

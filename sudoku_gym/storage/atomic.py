@@ -24,31 +24,18 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     target = Path(path).absolute()
     if target.exists() and not target.is_file():
         raise ValueError(f"{path} is no regular file: give the name of a file to write")
-    temporary = temporary_path(target)
-    with write_context(path, temporary):
-        try:
-            temporary.touch()
-            yield temporary
-            sync(temporary)
-            os.replace(temporary, target)
-        finally:
-            temporary.unlink(missing_ok=True)
-
-
-def temporary_path(path: Path) -> Path:
-    """Return the temporary path to write `path`; it remains only if the process dies."""
-    return path.with_name(f".{path.stem[:60]}.draft{path.suffix}")
-
-
-@contextmanager
-def write_context(path: str | os.PathLike[str], temporary: Path | None = None) -> Iterator[None]:
-    """Let an OSError that names no file, as of a full disk, or the temporary one, name `path`."""
+    temporary = target.with_name(f".{target.stem[:60]}.draft{target.suffix}")
     try:
-        yield
+        temporary.touch()
+        yield temporary
+        sync(temporary)
+        os.replace(temporary, target)
     except OSError as error:
-        if error.filename is None or error.filename == os.fspath(temporary or path):
+        if error.filename in (None, os.fspath(temporary)):  # as of a full disk
             error.filename = os.fspath(path)
         raise
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

@@ -1,6 +1,6 @@
 """OpenEnv: a server of text Sudokus, one game a session, and its client.
 
-    uvicorn sudoku_gym.text.openenv:app --ws-max-size 1000000 --ws-per-message-deflate false
+    uvicorn sudoku_gym.text.openenv:app
 
 Source: https://github.com/meta-pytorch/OpenEnv, `Environment`, `EnvClient`, `create_fastapi_app`.
 """
@@ -20,15 +20,12 @@ from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import Action, ConcurrencyConfig, Observation, State
 
 from sudoku_gym.storage.reading import describe_error
-from sudoku_gym.storage.requests import ErrorsInALine, LimitedBodies, LimitedHeads
 from sudoku_gym.text.episode import TextOptions, TextSudoku
 
 MOST_SESSIONS = 100
 """Games that `app` plays at once."""
 SESSION_SECONDS = 3600.0
 """How long a session may be idle before another takes its place."""
-_LONGEST_REQUEST, _MOST_BRACKETS = 1_000_000, 10_000  # bytes; lists and objects in JSON
-_MOST_BYTES = 100_000_000  # of all requests that are being answered
 _MOST_ERRORS = 5  # of a request that are told
 _LONGEST_ID = 255  # letters of an episode's, as OpenEnv's requests have it
 
@@ -131,11 +128,6 @@ def make_app(options: TextOptions | None = None, most_sessions: int = MOST_SESSI
     )
     # A request to `/mcp` opens a session without a connection; these games are no tools of MCP.
     app.router.routes[:] = [each for each in app.routes if getattr(each, "path", "") != "/mcp"]
-    app.add_middleware(
-        LimitedBodies, longest=_LONGEST_REQUEST, brackets=_MOST_BRACKETS, most=_MOST_BYTES
-    )
-    app.add_middleware(LimitedHeads)
-    app.add_middleware(ErrorsInALine)
     app.add_exception_handler(RequestValidationError, _refuse_fields)
     for kind in (ValueError, TypeError, RuntimeError):
         app.add_exception_handler(kind, _refuse)

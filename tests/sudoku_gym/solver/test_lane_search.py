@@ -142,7 +142,9 @@ def test_a_trap_is_left_to_the_search_with_restarts():
     trap = board.parse(TRAP)[None]
     result, other = solver.find_solutions(trap), by_exact_cover(trap, 2)
     assert same(result, other) and result.found[0] == 2 and result.nodes[0] < FIRST_LIMIT
-    boards = np.concatenate([puzzles.load("named").puzzles, trap, puzzles.load("named").puzzles[:3]])
+    boards = np.concatenate(
+        [puzzles.load("named").puzzles, trap, puzzles.load("named").puzzles[:3]]
+    )
     whole = solver.find_solutions(boards)
     assert (whole.nodes[8], whole.found[8]) == (other.nodes[0], 2)
     assert same(whole, solver.find_solutions(boards, threads=2))

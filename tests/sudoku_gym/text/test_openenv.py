@@ -77,12 +77,10 @@ def test_a_scripted_model_solves_through_the_server(address):
         ("reset", '{"puzzle": "12"}', "a board of 2"),
         ("reset", '{"blanks": {"a": 1}}', "weights map whole numbers"),
         ("step", '{"action": {"text": "r1c1=1"}}', "call reset"),
-        ("reset", '{"puzzle": [' + "[]," * 20_000 + "1]}", ""),
-        ("reset", "[" + " " * 2_000_000 + "]", ""),
         ("step", '{"x": [' + "1," * 20_000 + "1]}", "Field required"),
     ],
 )
-def test_a_wrong_request_is_told_and_a_large_one_is_refused(path, body, said):
+def test_a_wrong_request_is_told(path, body, said):
     from fastapi.testclient import TestClient
 
     from sudoku_gym.text.openenv import make_app
