@@ -10,18 +10,13 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.policies import ModelCard
 from sudoku_gym.storage.atomic import write_json
 from sudoku_gym.storage.configs import decode_json
 from sudoku_gym.storage.reading import error_context, read_json
-from sudoku_gym.storage.watched_file import WatchedFile
 
 _LONGEST = 60_000_000  # bytes
-_BYTES, _MORE_FOR_ROUNDS = 1, 12  # a puzzle of a policy, and where it tells its rounds
-_MOST_ROWS, _MOST_PUZZLES = 1_000, 10**9
 
 
 @dataclass(frozen=True)
@@ -32,12 +27,6 @@ class Share:
     solved: int
     low: float
     high: float
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.solved <= self.count <= _MOST_PUZZLES:
-            raise ValueError(f"{self.solved:.6g} solved of {self.count:.6g} puzzles")
-        if not 0 <= self.low <= self.high <= 100:
-            raise ValueError(f"an interval from {self.low} to {self.high} percent")
 
     @classmethod
     def of(cls, solved: int, count: int) -> Share:
@@ -86,35 +75,6 @@ class ListRow:
     """1 for each puzzle whose evaluations had all converged; empty where the policy can't tell"""
     rounds_of_each: list[int] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        for each in (self.policy, *self.by_source, *self.by_rating):
-            each.encode()  # half of a pair, which JSON can hold, can be written nowhere
-        if set(self.outcomes + self.converged_outcomes) - {"0", "1"}:
-            raise ValueError("outcomes must consist of 0 and 1")
-        if not 0 <= self.constraint_fraction <= 1:
-            raise ValueError(f"constraint_fraction={self.constraint_fraction}: not from 0 to 1")
-        times = (self.seconds, self.processor_seconds, self.milliseconds, self.rounds or 0.0)
-        if not (min(times) >= 0 and np.isfinite(times).all()):
-            raise ValueError("times and rounds must be finite and not negative")
-        lost = self.outcomes.count("0")
-        if not 0 <= self.illegal <= lost:
-            raise ValueError(f"illegal={self.illegal:.6g}: more games than were lost")
-        if (self.all.solved, self.all.count) != (len(self.outcomes) - lost, len(self.outcomes)):
-            raise ValueError(f"{self.all.solved} of {self.all.count} are not those of the outcomes")
-        for shares in (self.by_source, self.by_rating):
-            if sum(share.count for share in shares.values()) > self.all.count:
-                raise ValueError("groups of more puzzles than were played")
-        if (
-            not 0
-            <= min(self.rounds_of_each, default=0)
-            <= max(self.rounds_of_each, default=0)
-            < 2**63
-        ):
-            raise ValueError("rounds_of_each must be from 0 to 2^63 - 1")
-        lengths = {len(self.converged_outcomes), len(self.rounds_of_each)}
-        if not lengths <= {0} and lengths != {len(self.outcomes)}:
-            raise ValueError("there must be as many rounds and converged outcomes as outcomes")
-
 
 @dataclass
 class ListResults:
@@ -127,15 +87,6 @@ class ListResults:
     """puzzles left out because a training split holds them up to symmetry; None: not looked for, or
     not known before a policy has played the whole list"""
     rows: list[ListRow] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        names = [row.policy for row in self.rows]
-        if len(names) > _MOST_ROWS:
-            raise ValueError(f"{len(names):,} rows, more than {_MOST_ROWS:,}")
-        if len({*names}) < len(names):
-            raise ValueError("two rows of one policy")
-        if not 0 <= (self.left_out or 0) <= _MOST_PUZZLES:
-            raise ValueError(f"left_out={self.left_out:.6g}")
 
     def find(self, policy: str) -> ListRow | None:
         """Return the row of a policy, if there is one."""
@@ -155,7 +106,6 @@ class ListFile:
 
     def __init__(self, path: Path | None, puzzles: Mapping[str, bool | int | str | None]) -> None:
         self._path = path
-        self._file = None if path is None else WatchedFile(path)
         self.results = ListResults("sudoku-gym list", dict(puzzles))
         if path is not None and path.exists():
             self.results = read_list_results(path)
@@ -172,7 +122,7 @@ class ListFile:
         in any case, and the one before stays until `finish`.
 
         Raises:
-            ValueError: if a row that stays was played with other options, or there are too many.
+            ValueError: if a row that stays was played with other options.
         """
         for other in self.results.rows:
             changed = [k for k, v in row.options.items() if other.options.get(k) != v]
@@ -192,8 +142,6 @@ class ListFile:
             self.results.rows.remove(before)
             if not any(other.is_done for other in self.results.rows):
                 self.results.left_out = None
-        if len(self.results.rows) == _MOST_ROWS:
-            raise ValueError(f"{self._path} holds {_MOST_ROWS:,} policies: give another file")
         self.results.rows.append(row)
         return row
 
@@ -217,24 +165,9 @@ class ListFile:
         self.write()
 
     def write(self) -> None:
-        """Write the file, if there is one.
-
-        Raises:
-            ValueError: if it would be too large to be read again, now or once all rows are as long
-                as the longest, or another program has written it; the file stays as it was.
-        """
-        if self._file is None:
-            return
-        longest = max((len(row.outcomes) for row in self.results.rows), default=0)
-        tell = sum(bool(row.rounds_of_each) for row in self.results.rows)
-        needed = longest * (_BYTES * len(self.results.rows) + _MORE_FOR_ROUNDS * tell)
-        if needed > _LONGEST:
-            raise ValueError(
-                f"{self._path} would take {needed:,} bytes, more than the {_LONGEST:,} that can be "
-                "read again: give another file to some of the policies"
-            )
-        content = asdict(self.results)
-        self._file.write(lambda path: write_json(path, content, indent=1))
+        """Write the file, if there is one."""
+        if self._path is not None:
+            write_json(self._path, asdict(self.results), indent=1)
 
 
 def read_list_results(path: Path) -> ListResults:
