@@ -42,12 +42,12 @@ def test_floors_are_written_and_not_played_twice(tmp_path, monkeypatch):
         ("classical", "--smoke --parts named --out {out}", "| easy (36)"),
         ("env_throughput", "--smoke --no-jumanji --num-envs 8", "with choosing"),
         ("first_step", "--smoke --env Sudoku4x4-v0", "on a new machine"),
-        ("gflownet", "empty --seconds 0.5 --seeds 1 --draws 300 --bodies perceptron",
+        ("gflownet", "--seconds 0.5 --seeds 1 --bodies perceptron",
          "constrained"),
         ("neural_4x4", "multiverse --models M5 --distinct 32 --epochs 1 --count 20 "
          "--out {out} --runs {runs}", "orbits"),
-        ("neural_9x9", "nine --models mlp --minutes 0.005 --count 9 --distinct 9 "
-         "--out {out} --runs {runs}", "| mlp"),
+        ("neural_9x9", "nine --models cnn --minutes 0.005 --count 9 --distinct 9 "
+         "--out {out} --runs {runs}", "| cnn"),
         ("q_learning", "--parts tabular --iterations 8 --count 50 --seeds 0", "q-learning, seed 0"),
         ("reproduce_calphazero", "--parts mlp --runs {runs} --out {out} --count 6 --games 4 "
          "--simulations 3 --play-with 2 --level-iterations 1 --checks 1 --minutes 0.002",
