@@ -58,17 +58,3 @@ def test_beliefs_are_the_papers_after_each_iteration(make, combine, iterations):
     found = make(iterations=iterations).marginals(MINIMAL, FOUR).reshape(-1, 16, 4)
     for puzzle, beliefs in zip(MINIMAL, found, strict=True):
         np.testing.assert_allclose(beliefs, flooded(puzzle, iterations, combine), atol=1e-9)
-
-
-def test_serial_zeros_are_ahead_of_it_and_end_alike():
-    test = puzzles.load("9x9", "test")[:100]
-
-    def decided(iterations, **changes):
-        beliefs = sum_product(iterations=iterations, **changes).marginals(
-            test.puzzles, test.geometry
-        )
-        return (beliefs > 0).sum(3) == 1
-
-    slow, fast = decided(2), decided(2, schedule="serial-zeros")
-    assert fast[slow].all() and fast.sum() > slow.sum()
-    assert (decided(40) == decided(40, schedule="serial-zeros")).all()

@@ -53,20 +53,6 @@ def test_any_geometry_is_solved(geometry):
         assert (grids == bank.solutions).all((1, 2)).mean() > 0.7
 
 
-def test_decimation_decides_puzzles_without_any_check():
-    settings = {
-        "check_every": 0,
-        "schedule": "serial-zeros",
-        "damping": 0.8,
-        "placement_weight": 0.2,
-    }
-    undecided = solved_by(fractional_bp(iterations=60, **settings), TEST)
-    decided = solved_by(
-        fractional_bp(iterations=400, decimate_after=60, decimate_every=10, **settings), TEST
-    )
-    assert decided.mean() > undecided.mean() + 0.1
-
-
 def test_a_wrong_digit_is_a_contradiction_and_never_a_solution():
     rng = np.random.default_rng(0)
     spoilt = TEST.puzzles.copy()

@@ -38,15 +38,3 @@ def test_sat_counts_each_puzzle_for_itself():
     easy, hard = solver.nodes[0], solver.nodes[3]
     assert 0 < easy < hard and solver.backtracks[0] < solver.backtracks[3]
     assert (solver.assignments >= named.blanks).all()
-
-
-@pytest.mark.slow
-def test_sat_stops_at_its_limit():
-    puzzles = load("25x25")[:12]  # the solver looks at its limit when it restarts, so take several
-    limited = Sat(conflict_limit=1)
-    solutions = limited.solve(puzzles.puzzles, puzzles.geometry)
-    undecided = limited.status == "undecided"
-    assert undecided.any() and not solutions[undecided].any()
-    assert (solutions[~undecided] == puzzles.solutions[~undecided]).all()
-    with pytest.raises(ValueError, match="conflict_limit must be at least 1, or None, not 0"):
-        Sat(conflict_limit=0)

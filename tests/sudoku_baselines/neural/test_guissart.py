@@ -61,14 +61,6 @@ def test_features_are_the_same_after_every_symmetry(bank):
         np.testing.assert_allclose(after[..., number], expected, atol=1e-4)
 
 
-def test_there_are_seven_groups_of_cells_and_five_hundred_weights():
-    network = SymmetricNetwork(Geometry.standard(9), 16)
-    assert network.table.groups.shape == (7, 81, 81)
-    counts = sorted(network.table.groups[:, 0].sum(1).tolist())
-    assert counts == [1, 2, 2, 8, 8, 8, 60]  # itself, two units, one, none
-    assert sum(weight.numel() for weight in network.parameters()) == 498
-
-
 @pytest.mark.parametrize(
     "change",
     [

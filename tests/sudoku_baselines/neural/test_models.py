@@ -111,24 +111,6 @@ def test_the_loss():
     assert cell_loss(chances.log(), solutions, counts).item() == pytest.approx(wanted)
 
 
-@pytest.mark.parametrize(
-    ("config", "weights"),
-    [
-        (MultiverseConfig(12), 12 * (30 + 6480 + 440 + 640) + 5 * 121),
-        (MultiverseConfig(6, convolution=False), 6 * (6480 + 440 + 640) + 5 * 61),
-        (MultiverseConfig(6, dense=False), 6 * (30 + 440 + 640) + 5 * 61),
-        (MultiverseConfig(6, lstms=0), 6 * (30 + 6480) + 5 * 31),
-        (MultiverseConfig(6, lstms=1), 6 * (30 + 6480 + 440) + 5 * 61),
-    ],
-)
-def test_a_multiverse_has_the_papers_layers(config, weights):
-    # conv r r + r, dense (a r)^2 + a r, LSTMs 2 directions of 4 r (inputs + r + 1), one bias
-    model = config.build(FOUR)
-    assert sum(p.numel() for p in model.parameters()) == weights
-    boards, _ = some_boards()
-    assert model(boards).log_probabilities.shape == (1, 5, 16, 4)
-
-
 def test_the_state_is_where_it_stopped():
     boards, _ = some_boards()
     model = seeded(0, lambda: TinyRecursionConfig(16, 1, 2, 2, 5).build(FOUR)).eval()
