@@ -49,6 +49,21 @@ class Panel:
         return _label(self.tags[0] if len(self.tags) == 1 else self.group).capitalize()
 
 
+def plot(
+    runs: tuple[Path, ...], /, *, out: Path = Path("curves.png"), compare: bool = False
+) -> int:
+    """Draw the curves of runs that TensorBoard shows; several seeds as mean and band.
+
+    Args:
+        runs: Folders of runs, or folders with several runs below them.
+        out: The PNG to write.
+        compare: Draw one line per folder; otherwise all runs are seeds of one line.
+    """
+    plot_runs(runs, out, compare=compare)
+    print(f"Wrote {out}")
+    return 0
+
+
 def plot_runs(
     folders: Sequence[str | os.PathLike[str]],
     path: str | os.PathLike[str],

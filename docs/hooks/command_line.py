@@ -20,12 +20,12 @@ COMMANDS_INTRODUCTION = """# Command line
 
 `sudoku-gym COMMAND --help` shows what stands here. The exit code is 0 if all went well, 1 if the
 answer is no (a puzzle without a single solution, say), and 2 for bad input, of which one line on
-standard error tells. `SUDOKU_GYM_TRACEBACK=1` in the environment shows where something went wrong.
+standard error tells.
 The settings of each trainer are on [a page of their own](trainers.md).
 """
 TRAINERS_INTRODUCTION = """# Trainers
 
-`sudoku-gym train` lists the trainers with how long they take, `sudoku-gym train TRAINER --help`
+`sudoku-gym train` lists the trainers, `sudoku-gym train TRAINER --help`
 shows the options of one.
 `sudoku-gym train TRAINER` trains, and writes curves, checkpoints and its configuration to `--run`;
 `--resume` goes on where a run was stopped. A run's folder is then a policy:

@@ -3,33 +3,39 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Literal
 
-from tyro.conf import Positional, arg
+import numpy as np
+from tyro.conf import arg
 
-from sudoku_gym.cli.puzzle_arguments import BankOrFile, Board, Split, geometry_named
-from sudoku_gym.cli.puzzle_list import PlaceInList, PuzzleList, select_puzzles
-from sudoku_gym.cli.terminal import OnProgress, console, progress, streams_aside, table
+from sudoku_gym.cli.puzzle_arguments import (
+    BankOrFile,
+    Board,
+    Split,
+    geometry_named,
+    parse_blanks,
+    read_puzzles,
+)
+from sudoku_gym.cli.terminal import OnProgress, console, progress, table
 from sudoku_gym.evaluation import Evaluation, tabulate
 from sudoku_gym.evaluation.list_results import ListFile, ListResults, ListRow, json_of_row
 from sudoku_gym.evaluation.lists import play_list
 from sudoku_gym.evaluation.tables import plain_table, tabulate_cards, tabulate_groups
-from sudoku_gym.plugins import default_policies
-from sudoku_gym.policies import Policy, model_card_of
-from sudoku_gym.policies.identity import Fingerprint, load_with_fingerprint
-from sudoku_gym.policies.own_process import Elsewhere, OwnProcess, closing_all
-from sudoku_gym.policies.working_folder import is_of_others
-from sudoku_gym.puzzles import files
-from sudoku_gym.storage.lock import locked
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.policies import Policy, load_policy, model_card_of, weights_sha256
+from sudoku_gym.puzzles import files, find_in_training
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.puzzles.sources import BankSource
+
+COMPARED_BY_DEFAULT = ("masked-random", "naked-singles", "hidden-singles")
 
 
 @dataclass(frozen=True, kw_only=True)
-class _EvaluationOptions:
+class Rules:
     """Options of both commands: the puzzles, the rules and the output."""
 
     puzzles: BankOrFile = "4x4"
@@ -56,8 +62,8 @@ class _EvaluationOptions:
     """Output format."""
     out: str = ""
     """A .json file for the results, by source and by rating too, and what must stand beside them. A
-    run that was stopped goes on where it was; policies whose weights, configuration, code or
-    version have changed play anew (weights in JSON don't count)."""
+    run that was stopped goes on where it was; policies whose weights or version have changed play
+    anew."""
     again: bool = False
     """Let all policies play anew; what --out holds of one of them stays until it is through."""
     leave_out_training: bool = False
@@ -65,214 +71,227 @@ class _EvaluationOptions:
     trust: bool = False
     """Allow checkpoints to load and run arbitrary code."""
 
-    def __post_init__(self) -> None:
-        if self.out and not self.out.endswith(".json"):
-            raise ValueError(f"--out {self.out}: results are written to a file that ends in .json")
-        if self.out and not Path(self.out).parent.is_dir():
-            raise ValueError(f"--out {self.out}: there is no folder {Path(self.out).parent}")
 
-    def run(self) -> int:
-        """Play, print and write."""
-        if not self.out:
-            return self._play_all(None)
-        out = Path(self.out).absolute()  # a policy may change the working folder
-        refusal = (
-            f"--out {self.out}: another command is writing it; wait for it, or give another file"
-        )
-        with locked(out.with_name(f".{out.name}.lock"), refusal):
-            return self._play_all(out)
-
-    def _play_all(self, out: Path | None) -> int:
-        names = self._policy_names()
-        if len(names) > 1 and os.path.exists(self.puzzles) and Path(self.puzzles).is_fifo():
-            raise ValueError(f"{self.puzzles} is a pipe, and each policy reads it anew: save it")
-        players, results = dict[str, _Player | _PlayerElsewhere](), dict[str, Evaluation]()
-        with closing_all() as processes:
-            for name in names:  # what plays is what was loaded, whatever its files become meanwhile
-                if len(names) > 1 and is_of_others(name):
-                    processes.append(OwnProcess(name))
-                    made = processes[-1].make(partial(_Player, self, name))
-                    players[name] = _PlayerElsewhere(made)
-                else:
-                    players[name] = _Player(self, name)
-            chosen = select_puzzles(
-                self.puzzles,
-                self.split,
-                geometry_named(self.board),
-                self.count,
-                self.blanks,
-                self.seed,
-                leave_out_training=self.leave_out_training,
-            )
-            file = ListFile(out, self._identity())
-            with progress([*names]) as start:
-                for name, player in players.items():
-                    results[name], chosen, file = player.play(chosen, file, start(name))
-        self._show(results, chosen, file.results)
-        return 0
-
-    def _policy_names(self) -> Sequence[str]:
-        raise NotImplementedError
-
-    def play(
-        self,
-        name: str,
-        policy: Policy,
-        made_of: Fingerprint,
-        chosen: PuzzleList,
-        file: ListFile,
-        on_progress: OnProgress,
-    ) -> Evaluation:
-        """Let a policy play what the file lacks."""
-        options = {
-            "seed": self.seed,
-            "actions": self.actions,
-            "erase": self.erase,
-            "max_steps": self.max_steps,
-        }
-        new = ListRow(
-            name,
-            {**options, "batch_size": self.batch_size},
-            card=model_card_of(policy),
-            **made_of,
-        )
-        before = file.copy_of(name)
-        row, place = file.begin(new, self.again), PlaceInList()
-
-        def write() -> None:
-            if row.is_done:
-                self._check_same_list(row, before, file)
-                file.finish(row, chosen.left_out)
-            file.write()
-
-        return play_list(
-            policy,
-            chosen.parts(self.batch_size, place),
-            row,
-            on_filled=write,
-            on_progress=lambda share: on_progress(place.start + place.length * share),
-            **options,
-        )
-
-    def _check_same_list(self, row: ListRow, before: ListRow | None, file: ListFile) -> None:
-        """Leave a row out if another policy has played another list."""
-        for other in file.results.rows:
-            if other.policy != row.policy and other.is_done and other.sha256 != row.sha256:
-                file.restore(row.policy, before)
-                raise ValueError(
-                    f"{self.puzzles} has changed since {other.policy} played it: what {row.policy} "
-                    "has played now is left out; give another --out"
-                )
-
-    def _identity(self) -> dict[str, bool | int | str | None]:
-        """Return which list is played, for a file of results; the folder of a file is left out."""
-        is_file = self.puzzles.endswith(files.SUFFIXES)
-        return {
-            "name": Path(self.puzzles).name if is_file else self.puzzles,
-            "split": self.split,
-            "count": self.count,
-            "blanks": self.blanks,
-            "seed": self.seed,
-            "leave_out_training": self.leave_out_training,
-        }
-
-    def _show(
-        self, results: dict[str, Evaluation], chosen: PuzzleList, played: ListResults
-    ) -> None:
-        """Print the results, and what must stand beside them."""
-        rows = {row.policy: row for row in played.rows if row.policy in results}
-        if self.format == "json":
-            found = {
-                name: result.to_dict() | json_of_row(rows[name]) for name, result in results.items()
-            }
-            print(json.dumps(found, indent=2))
-            return
-        title = self._title(chosen, len(next(iter(results.values())).solved))
-        tables = {title: tabulate(results)}
-        if any(row.by_source or row.by_rating for row in rows.values()) or self.out:
-            tables |= {
-                "By source": tabulate_groups({n: row.by_source for n, row in rows.items()}),
-                "By rating": tabulate_groups({n: row.by_rating for n, row in rows.items()}),
-                "What stands beside it": tabulate_cards(rows),
-            }
-        for heading, (heads, cells) in tables.items():
-            if cells and self.format == "markdown":
-                print(f"{heading}\n\n{plain_table(heads, cells)}\n")
-            elif cells:
-                console().print(table(heads, cells, heading))
-
-    def _title(self, chosen: PuzzleList, count: int) -> str:
-        """Return the name and number of the puzzles, and whether they are held out."""
-        parts = [f"{chosen.name}, {chosen.split}", f"{count:,} puzzles"]
-        parts += [f"{self.blanks} blanks"] if self.blanks else []
-        if chosen.left_out is not None:
-            parts.append(f"{chosen.left_out} left out")
-        if chosen.split in ("validation", "test"):
-            # For sizes below 9x9, revealed test puzzles may also be contained in a training puzzle,
-            # so only puzzles as stored count as held out.
-            held_out = not self.blanks or (chosen.geometry is None or chosen.geometry.size >= 9)
-            parts.append("held out" if held_out else "in distribution")
-        return ", ".join([*parts, f"seed {self.seed}"])
+Options = Annotated[Rules, arg(name="")]
 
 
-class _Player:
-    """A policy that has been loaded, and the options that it plays under."""
+def evaluate(policy: str, /, *, options: Options = Rules()) -> int:
+    """Let one policy play puzzles, and print how many it solves.
 
-    def __init__(self, options: _EvaluationOptions, name: str) -> None:
-        with streams_aside():
-            self._policy = load_with_fingerprint(name, trust=options.trust)
-        self._options, self._name = options, name
-
-    def play(
-        self, chosen: PuzzleList, file: ListFile, on_progress: OnProgress
-    ) -> tuple[Evaluation, PuzzleList, ListFile]:
-        """Let it play what the file lacks."""
-        with streams_aside():
-            found = self._options.play(self._name, *self._policy, chosen, file, on_progress)
-        return found, chosen, file
+    Args:
+        policy: A policy's name (see `sudoku-gym info`), module:attribute, or the folder of a
+            checkpoint; with options, if any, as in 'dlx?node_limit=1000&item_rule=fewest'.
+        options: The puzzles, the rules and the output.
+    """
+    return _play_all([policy], options)
 
 
-class _PlayerElsewhere:
-    """A `_Player` in a process of its own."""
-
-    def __init__(self, player: Elsewhere) -> None:
-        self._player = player
-
-    def play(
-        self, chosen: PuzzleList, file: ListFile, on_progress: OnProgress
-    ) -> tuple[Evaluation, PuzzleList, ListFile]:
-        """Let it play what the file lacks; return the list and the file as they are there."""
-        played: tuple[Evaluation, PuzzleList, ListFile]
-        played = self._player.call("play", chosen, file, on_progress=on_progress)
-        return played
-
-
-@dataclass(frozen=True)
-class Evaluate(_EvaluationOptions):
-    """Let one policy play puzzles, and print how many it solves."""
-
-    policy: Positional[str]
-    """A policy's name (see `sudoku-gym info`), module:attribute, or the folder of a checkpoint;
-    with options, if any, as in 'dlx?node_limit=1000&item_rule=fewest'."""
-
-    def _policy_names(self) -> Sequence[str]:
-        return [self.policy]
-
-
-@dataclass(frozen=True)
-class Compare(_EvaluationOptions):
+def compare(
+    policies: tuple[str, ...] = COMPARED_BY_DEFAULT,
+    /,
+    *,
+    options: Options = Rules(),
+) -> int:
     """Let several policies play the same puzzles, and print one table.
 
-    Those of other packages play in processes of their own; a debugger needs `evaluate`.
+    Args:
+        policies: Names, module:attribute, or folders of checkpoints, each with options, if any, as
+            in 'expert-iteration?simulations=64'.
+        options: The puzzles, the rules and the output.
     """
+    return _play_all(policies, options)
 
-    policies: Positional[tuple[str, ...]] = field(
-        default_factory=partial(default_policies, "compare")
+
+def _play_all(names: Sequence[str], options: Rules) -> int:
+    out = _checked_out(options.out)
+    players = {name: load_policy(name, trust=options.trust) for name in names}
+    chosen = PuzzleList.select(options)
+    file = ListFile(out, _identity(options))
+    results = dict[str, Evaluation]()
+    with progress([*names]) as start:
+        for name, policy in players.items():
+            results[name] = _play(name, policy, chosen, file, options, start(name))
+    _show(results, chosen, file.results, options)
+    return 0
+
+
+def _checked_out(out: str) -> Path | None:
+    if out and not out.endswith(".json"):
+        raise ValueError(f"--out {out}: results are written to a file that ends in .json")
+    if out and not Path(out).parent.is_dir():
+        raise ValueError(f"--out {out}: there is no folder {Path(out).parent}")
+    return Path(out).absolute() if out else None
+
+
+def _identity(options: Rules) -> dict[str, bool | int | str | None]:
+    """Return which list is played, for a file of results; the folder of a file is left out."""
+    is_file = options.puzzles.endswith(files.SUFFIXES)
+    names = ("split", "count", "blanks", "seed", "leave_out_training")
+    return {
+        "name": Path(options.puzzles).name if is_file else options.puzzles,
+        **{name: getattr(options, name) for name in names},
+    }
+
+
+def _play(
+    name: str,
+    policy: Policy,
+    chosen: PuzzleList,
+    file: ListFile,
+    options: Rules,
+    on_progress: OnProgress,
+) -> Evaluation:
+    """Let a policy play what the file lacks."""
+    rules = {each: getattr(options, each) for each in ("seed", "actions", "erase", "max_steps")}
+    new = ListRow(
+        name,
+        {**rules, "batch_size": options.batch_size},
+        weights_sha256(name) or "",
+        package=f"sudoku-gym {version('sudoku-gym')}",
+        card=model_card_of(policy),
     )
-    """Names, module:attribute, or folders of checkpoints, each with options, if any, as in
-    'expert-iteration?simulations=64'."""
+    before = file.copy_of(name)
+    row = file.begin(new, options.again)
 
-    def _policy_names(self) -> Sequence[str]:
-        if not self.policies:
-            raise ValueError("no policy to compare: name some (`sudoku-gym info` lists them)")
-        return self.policies
+    def write() -> None:
+        if row.is_done:
+            for other in file.results.rows:
+                if other.policy != name and other.is_done and other.sha256 != row.sha256:
+                    file.restore(name, before)
+                    raise ValueError(
+                        f"{options.puzzles} has changed since {other.policy} played it: what "
+                        f"{name} has played now is left out; give another --out"
+                    )
+            file.finish(row, chosen.left_out)
+        file.write()
+
+    return play_list(
+        policy,
+        chosen.parts(options.batch_size),
+        row,
+        on_filled=write,
+        on_progress=lambda share: on_progress(chosen.start + chosen.length * share),
+        **rules,
+    )
+
+
+def _show(
+    results: dict[str, Evaluation], chosen: PuzzleList, played: ListResults, options: Rules
+) -> None:
+    """Print the results, and what must stand beside them."""
+    rows = {row.policy: row for row in played.rows if row.policy in results}
+    if options.format == "json":
+        found = {
+            name: result.to_dict() | json_of_row(rows[name]) for name, result in results.items()
+        }
+        print(json.dumps(found, indent=2))
+        return
+    tables = {_title(chosen, len(next(iter(results.values())).solved), options): tabulate(results)}
+    if any(row.by_source or row.by_rating for row in rows.values()) or options.out:
+        tables |= {
+            "By source": tabulate_groups({n: row.by_source for n, row in rows.items()}),
+            "By rating": tabulate_groups({n: row.by_rating for n, row in rows.items()}),
+            "What stands beside it": tabulate_cards(rows),
+        }
+    for heading, (heads, cells) in tables.items():
+        if cells and options.format == "markdown":
+            print(f"{heading}\n\n{plain_table(heads, cells)}\n")
+        elif cells:
+            console().print(table(heads, cells, heading))
+
+
+def _title(chosen: PuzzleList, count: int, options: Rules) -> str:
+    """Return the name and number of the puzzles, and whether they are held out."""
+    parts = [f"{chosen.name}, {chosen.split}", f"{count:,} puzzles"]
+    parts += [f"{options.blanks} blanks"] if options.blanks else []
+    if chosen.left_out is not None:
+        parts.append(f"{chosen.left_out} left out")
+    if chosen.split in ("validation", "test"):
+        # For sizes below 9x9, revealed test puzzles may also be contained in a training puzzle,
+        # so only puzzles as stored count as held out.
+        held_out = not options.blanks or (chosen.geometry is None or chosen.geometry.size >= 9)
+        parts.append("held out" if held_out else "in distribution")
+    return ", ".join([*parts, f"seed {options.seed}"])
+
+
+@dataclass
+class PuzzleList:
+    """Puzzles to play: a set, or a file of any length that is read in parts."""
+
+    name: str
+    """the bank, or the path of a file"""
+    split: str
+    geometry: Geometry | None
+    """None for a file that has not been read"""
+    whole: PuzzleSet | None
+    """None for a file that is read while it is played"""
+    left_out: int | None
+    """puzzles of a training split that were left out; None: not looked for"""
+    start: float = 0.0
+    length: float = 0.0
+    """where the present part begins and how long it is, as shares of the list"""
+
+    @classmethod
+    def select(cls, options: Rules) -> PuzzleList:
+        """Choose the puzzles of a bank, a file or a `module:attribute`; see `read_puzzles`."""
+        name, count, geometry = options.puzzles, options.count, geometry_named(options.board)
+        if count is not None and count < 1:
+            raise ValueError(f"count must be at least 1, not {count}")
+        left_out = 0 if options.leave_out_training else None
+        rng = np.random.default_rng(options.seed)
+        is_plain_file = (
+            name.endswith(files.SUFFIXES) and options.split in (None, "all") and not options.blanks
+        )
+        if is_plain_file and count is None:
+            return cls(name, "all", geometry, None, left_out)
+        if is_plain_file and count is not None:
+            with progress([name]) as start:
+                whole = files.read_sample(name, count, rng, geometry, on_progress=start(name))
+        else:
+            whole = _draw(read_puzzles(name, options.split, geometry), count, options.blanks, rng)
+        chosen = cls(whole.name, whole.split, whole.geometry, whole, left_out)
+        if left_out is not None:
+            chosen.whole = chosen._without_training(whole)
+            if not len(chosen.whole):
+                raise ValueError(f"{whole.name}: training splits hold all {len(whole)} puzzles")
+        return chosen
+
+    def parts(self, count: int) -> Iterator[PuzzleSet]:
+        """Yield the puzzles in parts of at most `count`, the same each time."""
+        if count < 1:
+            raise ValueError(f"batch_size must be at least 1, not {count}")
+        self.start = self.length = 0.0
+        if self.whole is not None:
+            for first in range(0, len(self.whole), count):
+                self._move_to(min((first + count) / len(self.whole), 1.0))
+                yield self.whole[first : first + count]
+            return
+        self.left_out = None if self.left_out is None else 0
+        for part in files.read_in_parts(
+            self.name, self.geometry, chunk=count, on_progress=self._move_to
+        ):
+            self.geometry = part.geometry
+            kept = part if self.left_out is None else self._without_training(part)
+            if len(kept):
+                yield kept
+
+    def _move_to(self, end: float) -> None:
+        """Go on to the part that ends at this share of the list."""
+        self.start += self.length
+        self.length = max(end - self.start, 0.0)
+
+    def _without_training(self, part: PuzzleSet) -> PuzzleSet:
+        is_known = find_in_training(part)
+        self.left_out = (self.left_out or 0) + int(is_known.sum())
+        return part[~is_known]
+
+
+def _draw(whole: PuzzleSet, count: int | None, blanks: str, rng: np.random.Generator) -> PuzzleSet:
+    if blanks:
+        drawn = BankSource(whole).sample(count or len(whole), parse_blanks(blanks), rng)
+        return PuzzleSet(*drawn, whole.geometry, whole.name, whole.split)
+    if count is None:
+        return whole
+    if count > len(whole):
+        raise ValueError(f"count {count}: {whole.name} ({whole.split}) has {len(whole)}")
+    return whole[rng.permutation(len(whole))[:count]]

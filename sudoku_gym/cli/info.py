@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
 import numpy as np
 from rich.text import Text
-from tyro.conf import Positional
 
 from sudoku_gym import plugins
 from sudoku_gym.cli.terminal import console, strip_control, table
@@ -21,36 +19,34 @@ _PACKAGES = ("sudoku-gym", "gymnasium", "numpy", "numba")
 _OPTIONAL = ("torch", "stable-baselines3", "ray", "gradio")  # shown where they are installed
 
 
-@dataclass(frozen=True)
-class Info:
-    """Show what is installed: versions, environments, policies, extras."""
+def info(bank: str = "", /) -> int:
+    """Show what is installed and compiled: versions, environments, policies, extras, kernels.
 
-    bank: Positional[str] = ""
-    """Describe this bank of puzzles instead."""
+    Args:
+        bank: Describe this bank of puzzles instead.
+    """
+    if bank:
+        _describe_bank(bank)
+    else:
+        _describe_installation()
+    return 0
 
-    def run(self) -> int:
-        """Print."""
-        if self.bank:
-            self._describe_bank()
-        else:
-            _describe_installation()
-        return 0
 
-    def _describe_bank(self) -> None:
-        whole = banks.load(self.bank)
-        splits = {"named": (), banks.TESTS_ONLY: ("test",)}.get(self.bank, banks.SPLITS)
-        rows = []
-        for split in ("all", *splits):
-            part = banks.load(self.bank, split)
-            givens = whole.geometry.num_cells - part.blanks
-            counts = np.bincount(part.grades[part.grades >= 0], minlength=len(GRADES))
-            rows.append(
-                [split, f"{len(part):,}", f"{part.minimal.sum():,}"]
-                + [f"{len(np.unique(part.orbits)):,}", f"{givens.min()}-{givens.max()}"]
-                + [f"{count:,}" for count in counts]
-            )
-        heads = ["split", "puzzles", "minimal", "orbits", "givens", *GRADES]
-        console().print(table(heads, rows, f"Bank {self.bank}, boards {whole.geometry.name}"))
+def _describe_bank(bank: str) -> None:
+    whole = banks.load(bank)
+    splits = {"named": (), banks.TESTS_ONLY: ("test",)}.get(bank, banks.SPLITS)
+    rows = []
+    for split in ("all", *splits):
+        part = banks.load(bank, split)
+        givens = whole.geometry.num_cells - part.blanks
+        counts = np.bincount(part.grades[part.grades >= 0], minlength=len(GRADES))
+        rows.append(
+            [split, f"{len(part):,}", f"{part.minimal.sum():,}"]
+            + [f"{len(np.unique(part.orbits)):,}", f"{givens.min()}-{givens.max()}"]
+            + [f"{count:,}" for count in counts]
+        )
+    heads = ["split", "puzzles", "minimal", "orbits", "givens", *GRADES]
+    console().print(table(heads, rows, f"Bank {bank}, boards {whole.geometry.name}"))
 
 
 def _describe_installation() -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
-from tyro.conf import Positional
 
 from sudoku_gym import board, solver
 from sudoku_gym.board import SYMBOLS
@@ -25,26 +22,29 @@ HELP = """\
   quit     leave"""
 
 
-@dataclass(frozen=True)
-class Play:
-    """Solve a puzzle by hand in the terminal."""
+def play(
+    puzzle: BankFileOrPuzzle = "9x9",
+    /,
+    *,
+    board: Board = "",
+    split: Split = "all",
+    blanks: str = "",
+    seed: int | None = None,
+) -> int:
+    """Solve a puzzle by hand in the terminal.
 
-    puzzle: Positional[BankFileOrPuzzle] = "9x9"
-    board: Board = ""
-    split: Split = "all"
-    """Part of a bank to draw from."""
-    blanks: str = ""
-    """Reveal cells until this many blanks are left: a number, or a range such as 30-40."""
-    seed: int | None = None
-    """The same seed draws the same puzzle; a new one each time if not given."""
+    The exit code is 0 once it is solved, and 1 if the player leaves.
 
-    def run(self) -> int:
-        """Play until the board is solved (exit code 0) or the player leaves (1)."""
-        env, options = environment(
-            self.puzzle, self.board, self.split, self.blanks, erase=True, max_steps=2**31
-        )
-        start, _ = env.reset(seed=self.seed, options=options)
-        return 0 if _Game(env, start).play() else 1
+    Args:
+        puzzle: What to play.
+        board: Its board.
+        split: Part of a bank to draw from.
+        blanks: Reveal cells until this many blanks are left: a number, or a range such as 30-40.
+        seed: The same seed draws the same puzzle; a new one each time if not given.
+    """
+    env, options = environment(puzzle, board, split, blanks, erase=True)
+    start, _ = env.reset(seed=seed, options=options)
+    return 0 if _Game(env, start).play() else 1
 
 
 class _Game:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
+import os
 import sys
 from contextlib import suppress
-from io import TextIOWrapper, UnsupportedOperation
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
@@ -19,7 +18,6 @@ from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.puzzles import banks, files
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource, Blanks, EmptySource
-from sudoku_gym.storage.reading import open_text
 
 Split: TypeAlias = Literal["train", "validation", "test", "all"]
 BankOrFile: TypeAlias = Annotated[
@@ -45,7 +43,7 @@ Board: TypeAlias = Annotated[
     ),
 ]
 
-_LONGEST = 2_000_000  # characters; a device may never end
+_NO_LIMIT = 2**31  # of the steps of an episode
 
 
 def read_boards(text: str, geometry: Geometry | None) -> NDArray[np.int8]:
@@ -55,20 +53,13 @@ def read_boards(text: str, geometry: Geometry | None) -> NDArray[np.int8]:
     none of these, or a board does not parse.
     """
     if text == "-":
-        return _parse_text(_standard_input(), "standard input", geometry)
+        return _parse_text(sys.stdin.read(), "standard input", geometry)
     try:
         return board.parse(text, geometry)[None]
     except ValueError as error:
-        no_puzzle = error
-    path = Path(text)
-    if _exists(path):
-        if path.is_dir():
-            raise ValueError(f"{text} is a folder: give a file of puzzles")
-        with open_text(path) as lines:
-            return _parse_text(_read(lines.read(_LONGEST + 1), text), text, geometry)
-    if _looks_like_a_file(text):
-        raise ValueError(f"there is no file {text!r}")
-    raise ValueError(f"{text[:40]!r} is neither a file nor a puzzle: {no_puzzle}")
+        if os.path.isfile(text):
+            return _parse_text(Path(text).read_text("utf-8-sig"), text, geometry)
+        raise ValueError(f"{text[:40]!r} is neither a file nor a puzzle: {error}") from None
 
 
 def read_puzzles(name: str, split: Split | None, geometry: Geometry | None) -> PuzzleSet:
@@ -101,7 +92,7 @@ def read_puzzles(name: str, split: Split | None, geometry: Geometry | None) -> P
 
 
 def environment(
-    puzzle: str, board_name: str, split: Split | None, blanks: str, *, erase: bool, max_steps: int
+    puzzle: str, board_name: str, split: Split | None, blanks: str, *, erase: bool
 ) -> tuple[SudokuEnv, dict[str, NDArray[np.int8]]]:
     """Make the environment to watch or play a puzzle in, and the options of its reset.
 
@@ -113,13 +104,13 @@ def environment(
             raise ValueError(f"a puzzle has its own blanks: leave --blanks {blanks} out")
         given = read_boards(puzzle, geometry)[0]
         source = EmptySource(geometry_for(len(given), geometry))
-        return SudokuEnv(source, erase=erase, max_steps=max_steps), {"puzzle": given}
+        return SudokuEnv(source, erase=erase, max_steps=_NO_LIMIT), {"puzzle": given}
     env = SudokuEnv(
         BankSource(read_puzzles(puzzle, split, geometry)),
         blanks=parse_blanks(blanks),
         augment=False,
         erase=erase,
-        max_steps=max_steps,
+        max_steps=_NO_LIMIT,
     )
     return env, {}
 
@@ -160,35 +151,3 @@ def _is_row_by_row(text: str, size: int, geometry: Geometry | None) -> bool:
             board.parse(line, geometry)
             boards += 1
     return len(lines) == size and 2 * boards < size
-
-
-def _standard_input() -> str:
-    if sys.stdin is None:
-        raise ValueError("standard input is closed")
-    if isinstance(sys.stdin, TextIOWrapper):
-        with suppress(UnsupportedOperation):  # something was read from it already
-            sys.stdin.reconfigure(encoding="utf-8-sig", errors="replace")
-    return _read(sys.stdin.read(_LONGEST + 1), "standard input")
-
-
-def _read(text: str, where: str) -> str:
-    if len(text) > _LONGEST:
-        raise ValueError(
-            f"{where}: more than {_LONGEST:,} characters; give smaller files, or use "
-            "sudoku-gym solve --file"
-        )
-    return text
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError:  # a puzzle may be longer than a file's name can be
-        return False
-
-
-def _looks_like_a_file(text: str) -> bool:
-    """Whether a text that is no puzzle has a slash, or an ending that no puzzle has."""
-    suffix = re.search(r"\.([A-Za-z]{2,5})$", text)
-    is_suffix = suffix is not None and not set(suffix[1].upper()) <= set(board.SYMBOLS)
-    return "/" in text or "\\" in text or is_suffix

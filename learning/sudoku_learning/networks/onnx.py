@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +25,8 @@ from sudoku_gym.geometry.exact_cover import (
     constraint_table,
     intersection_table,
 )
-from sudoku_gym.policies import Policy
+from sudoku_gym.policies import Policy, load_policy
+from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.storage.atomic import atomic_write, check_suffix
 from sudoku_learning.networks.factor_graph import PlacementReadout
@@ -70,6 +72,48 @@ class _Logits(nn.Module):
     def forward(self, boards: Tensor, action_mask: Tensor) -> Tensor:
         scores: Tensor = self.linear(self.body(boards, action_mask)).squeeze(2)
         return torch.where(action_mask, scores, ILLEGAL_LOGIT)
+
+
+def export(
+    policy: str,
+    /,
+    *,
+    onnx: Path,
+    puzzles: str = "9x9",
+    rounds: int = 32,
+    check: int = 200,
+    trust: bool = False,
+) -> int:
+    """Write the network of a policy as an ONNX file, and see that it plays the same moves.
+
+    The exit code is 1 if the file plays other moves.
+
+    Args:
+        policy: A policy's name with options, or the folder of a checkpoint.
+        onnx: The file to write.
+        puzzles: The bank whose boards it plays, and on which it is checked.
+        rounds: Rounds of messages, always as many; the file grows with them, and takes some seconds
+            each.
+        check: Puzzles of the test split on which onnxruntime must play the network's moves; 0 for
+            none.
+        trust: Allow checkpoints to load and run arbitrary code.
+    """
+    if check < 0:
+        raise ValueError(f"check={check}: use 0 or more puzzles")
+    bank = banks.load(puzzles, "test")
+    loaded = load_policy(policy, trust=trust)
+    print(f"writing {rounds} rounds, some seconds each", file=sys.stderr)
+    export_onnx(loaded, onnx, bank.geometry, rounds)
+    print(f"{onnx}: {bank.geometry.name}, {rounds} rounds")
+    if not check:
+        return 0
+    found = check_onnx(loaded, onnx, bank[:check], rounds)
+    same = found.positions - found.different
+    print(
+        f"onnxruntime plays the same move on {same:,} of {found.positions:,} boards of "
+        f"{found.puzzles} puzzles; its logits differ by {found.largest_error:.1g} at most"
+    )
+    return 1 if found.different else 0
 
 
 def export_onnx(policy: Policy, file: Path, geometry: Geometry, rounds: int) -> None:

@@ -45,8 +45,8 @@ def boards_of_ones_own(tmp_path, monkeypatch):
 )
 def test_every_command_takes_a_board_with_its_puzzles(run, boards_of_ones_own, puzzles, board_name):
     chosen = ["--board", board_name] if board_name else []
-    for command in (["evaluate", "solver"], ["compare", "solver"]):
-        code, out, err = run(*command, "--puzzles", puzzles, *chosen, "--format", "json")
+    for command in ("evaluate", "compare"):
+        code, out, err = run(command, "solver", "--puzzles", puzzles, *chosen, "--format", "json")
         assert code == 0, err
         figures = json.loads(out)["solver"]
         assert figures["solved"] == figures["puzzles"] > 1

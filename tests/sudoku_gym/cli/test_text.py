@@ -33,8 +33,3 @@ def test_a_whole_board_is_typed(run, monkeypatch):
 def test_a_policy_answers(run, mode):
     code, out, _ = run("text", "--blanks", "5", "--policy", "solver", "--mode", mode)
     assert code == 0 and "Rewards: solved 1, constraints 1, format 1" in out
-
-
-def test_an_unknown_id_is_refused_in_one_line(run):
-    code, _, error = run("text", "Sudoku5x5-v0")
-    assert code == 2 and error.count("\n") == 1 and "Sudoku5x5" in error

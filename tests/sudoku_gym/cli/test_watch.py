@@ -65,19 +65,3 @@ def test_a_film(policy, tmp_path, capsys, options):
     assert str(path) in capsys.readouterr().out
     with Image.open(path) as film:
         assert film.n_frames == 8
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["4x4", "--policy", "nobody"], "no policy 'nobody'"),
-        ([PUZZLE, "--fps", "0"], "fps=0.0"),
-        ([PUZZLE, "--heat"], "--out film.gif"),
-        (["4x4", "--out", "film.avi", "--policy", "masked-random"], ".gif or .mp4"),
-        (["4x4", "--out", "a.gif", "--heat", "--policy", "masked-random"], "no probabilities"),
-    ],
-)
-def test_what_cannot_be_watched_is_named(capsys, arguments, said):
-    pytest.importorskip("sudoku_baselines")
-    assert cli.main(["watch", *arguments]) == 2
-    assert said in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""`sudoku-gym solve --file`: lists of any length, solved part by part."""
+"""`sudoku-gym solve`: puzzles, and lists of any length, solved part by part."""
 
 import io
 import re
@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from sudoku_gym import board, solver
-from sudoku_gym.cli import solve
 from sudoku_gym.puzzles import files, load
 from sudoku_gym.solver import chunks
 
@@ -65,12 +64,6 @@ def test_every_form_and_board_is_solved_and_reads_back(run, work, suffix, bank, 
     assert (again.puzzles == some.puzzles).all() and (again.solutions == some.solutions).all()
 
 
-def test_stored_solutions_are_no_matter(run, work):
-    (work / "a.csv").write_text(f"puzzle,solution\n{PUZZLE},{'1' * 16}\n{PUZZLE},x\n")
-    code, out, _ = run("solve", "--file", "a.csv")
-    assert (code, out) == (0, f"{SOLUTION}  one solution\n" * 2)
-
-
 @pytest.mark.parametrize("threads", ["1", "3"])
 def test_parts_and_threads_change_nothing(run, work, monkeypatch, threads):
     """Parts that end in the middle of slices; a slice of one puzzle where each one is slow."""
@@ -81,32 +74,6 @@ def test_parts_and_threads_change_nothing(run, work, monkeypatch, threads):
         monkeypatch.setattr(chunks, "_SECONDS", seconds)
         code, out, _ = run("solve", "--file", "list.txt", "--threads", threads)
         assert code == 0 and out.splitlines() == lines
-
-
-def test_a_policy_gets_few_boards_at_a_time(work, monkeypatch):
-    """A search may keep what it has tried, of every board that it is given."""
-    files.write("list.txt", load("9x9", "test")[:1500])
-    monkeypatch.setattr(chunks, "_SECONDS", 60)
-    monkeypatch.setattr(solve.Solve, "_search", lambda self, boards, geometry: None)
-    parts = {
-        policy: [
-            len(boards)
-            for boards, *_ in solve.Solve(file="list.txt", policy=policy)._in_slices(
-                files.stream_boards("list.txt", chunk=1000)
-            )
-        ]
-        for policy in ("", "expert-iteration?search=best-first")
-    }
-    plain, searched = parts.values()
-    assert max(searched) == 128 and max(plain) > 400 and sum(searched) == sum(plain) == 1500
-
-
-def test_the_share_of_the_file_grows_to_one(work):
-    files.write("list.txt", load("9x9", "test")[:1000])
-    whole = solve.Solve(file="list.txt")
-    shares = [share for _, _, share in whole._in_slices(files.stream_boards("list.txt", chunk=300))]
-    assert shares == sorted(shares) and shares[-1] == 1 and 0 < shares[0] < 0.01
-    assert len(set(shares)) == len(shares) > 4
 
 
 @pytest.mark.parametrize(
@@ -173,25 +140,102 @@ def test_what_ends_it_midway_leaves_nothing_half_written(run, work, monkeypatch,
     assert sorted(file.name for file in work.iterdir()) == ["bad.txt", "four.txt"]
 
 
-class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
-
-    def isatty(self):
-        return True
-
-
-@pytest.mark.parametrize("arguments", [["--out", "out.csv"], []])
-def test_a_bar_is_shown_and_takes_no_line_away(run, work, monkeypatch, arguments):
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(sys, "stderr", stream := Terminal())
-    _, out, _ = run("solve", "--file", "four.txt", *arguments)
-    assert "four.txt" in stream.getvalue() and "100%" in stream.getvalue()
-    assert len(out.splitlines()) == (0 if arguments else 4)
+@pytest.mark.parametrize(
+    "text, code, said",
+    [
+        (PUZZLE, 0, "one solution"),
+        ("." * 16, 1, "several solutions"),
+        ("123............4", 1, "no solution"),
+        ("11..............", 1, "no solution: 1 stands twice in a unit, at row 1, column 1"),
+    ],
+)
+def test_solve_says_how_many_solutions_there_are(run, text, code, said):
+    result = run("solve", text)
+    assert result[0] == code and result[1].startswith(said)
 
 
-def test_no_bar_stands_between_lines_on_the_same_terminal(run, work, monkeypatch):
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(sys, "stderr", stream := Terminal())
-    monkeypatch.setattr(sys, "stdout", lines := Terminal())
-    run("solve", "--file", "four.txt")
-    assert len(lines.getvalue().splitlines()) == 4 and "%" not in stream.getvalue()
+def test_solve_draws_the_solution(run):
+    out = run("solve", PUZZLE)[1]
+    assert board.to_line(board.parse(out.partition("\n")[2])) == board.to_line(
+        solver.solve(board.parse(PUZZLE)[None])[0]
+    )
+
+
+def test_solve_reads_files_and_standard_input(run, tmp_path, monkeypatch):
+    lines = f"# two boards\n{PUZZLE}\n\n{'.' * 16}\n"
+    (tmp_path / "two.txt").write_text(lines)
+    code, out, _ = run("solve", str(tmp_path / "two.txt"))
+    assert code == 1 and [line[18:] for line in out.splitlines()] == [
+        "one solution",
+        "several solutions",
+    ]
+    monkeypatch.setattr(sys, "stdin", io.StringIO(board.to_text(board.parse(PUZZLE))))
+    assert run("solve", "-")[1].startswith("one solution")
+
+
+def test_solve_knows_variants_and_long_puzzles(run):
+    test = load("x9x9", "test")
+    line = board.to_line(test.puzzles[0])
+    code, out, _ = run("solve", line, "--board", "x9x9", "--format", "line")
+    assert code == 0 and out == f"{board.to_line(test.solutions[0])}  one solution\n"
+    assert run("solve", line)[0] == 1  # without the diagonals it has several
+    long = board.to_line(load("25x25").puzzles[0])
+    assert run("solve", long)[0] == 0
+
+
+def test_solve_admits_what_it_cannot_decide(run):
+    hard = load("9x9")[load("9x9").grades == 4].puzzles[0]
+    code, out, _ = run("solve", board.to_line(hard), "--node-limit", "0")
+    assert code == 1 and out.startswith("undecided")
+
+
+def test_solve_lets_a_network_search(run):
+    pytest.importorskip("torch")
+    arguments = ["--policy", "expert-iteration?search=best-first", "--count", "2"]
+    code, out, _ = run("solve", PUZZLE, *arguments)
+    assert (code, out) == run("solve", PUZZLE)[:2]
+    assert run("solve", "1" + "." * 15, *arguments)[1].startswith("several solutions")
+    code, out, _ = run("solve", "123....4........", *arguments)
+    assert code == 1 and out.startswith("no solution")
+    few = ["--policy", "expert-iteration?search=best-first&evaluations=1", "--count", "2"]
+    assert run("solve", "1" + "." * 15, *few)[1].startswith("undecided")
+
+
+@pytest.mark.parametrize("count, said", [(4, "line 3: row 1"), (16, "line 3: row 1")])
+def test_a_wrong_symbol_does_not_make_a_list_one_board(run, tmp_path, count, said):
+    """Four boards of 4x4 have as many symbols as one of 8x8, and sixteen have as many rows, too."""
+    lines = [PUZZLE] * count
+    lines[2] = PUZZLE.replace("1", "5", 1)
+    (tmp_path / "list.txt").write_text("\n".join(lines))
+    code, out, err = run("solve", str(tmp_path / "list.txt"))
+    assert (code, out) == (2, "") and f"list.txt: {said}" in err and "'5' is no digit" in err
+
+
+@pytest.mark.parametrize("bank", ["6x6", "9x9", "16x16", "25x25"])
+def test_a_file_may_hold_one_board_row_by_row(run, tmp_path, bank):
+    puzzle = load(bank, "test").puzzles[0]
+    rows = [
+        board.to_line(puzzle)[start : start + len(puzzle)]
+        for start in range(0, puzzle.size, len(puzzle))
+    ]
+    for text in ("\n".join(rows), board.to_text(puzzle)):
+        (tmp_path / "one.txt").write_text(text)
+        code, out, _ = run("solve", str(tmp_path / "one.txt"), "--format", "line")
+        assert code == 0 and out.endswith("  one solution\n")
+
+
+def test_a_board_whose_size_is_given_may_have_few_givens(run, tmp_path):
+    """Each of its rows is a board of 4x4, too."""
+    rows = ["1..............2", *["." * 16] * 15]
+    (tmp_path / "one.txt").write_text("\n".join(rows))
+    code, out, _ = run("solve", str(tmp_path / "one.txt"), "--board", "16x16", "--count", "1")
+    assert code == 0 and len(out.split()) > 256
+
+
+def test_a_file_that_is_called_like_a_puzzle_does_not_take_its_place(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / PUZZLE).write_text("4321....12.43..4")
+    code, out, _ = run("solve", PUZZLE, "--format", "line")
+    assert code == 0 and out.startswith("1234")
+    code, out, _ = run("solve", f"./{PUZZLE}", "--format", "line")
+    assert out.startswith("4321")

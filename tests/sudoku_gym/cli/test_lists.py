@@ -1,0 +1,204 @@
+"""Policies on lists: results by source and rating, and files of results that a run goes on with."""
+
+import json
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sudoku_gym import board, load_policy, puzzles
+from sudoku_gym.evaluation import evaluate, lists
+from sudoku_gym.puzzles import files
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+
+
+def read(path):
+    return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def test_a_stopped_run_goes_on(extreme, run, monkeypatch):
+    """What was played before is not played again, and the whole is what one run would say."""
+    arguments = ["compare", "masked-random", "--puzzles", "test.csv", "--batch-size", "25"]
+    assert run(*arguments, "--out", "whole.json")[0] == 0
+    plain, calls = lists.evaluate, count()
+
+    def stops(*given, **options):
+        if next(calls) == 2:
+            raise KeyboardInterrupt
+        return plain(*given, **options)
+
+    monkeypatch.setattr(lists, "evaluate", stops)
+    assert run(*arguments, "--out", "row.json")[0] == 130
+    stopped = read("row.json")["rows"][0]
+    assert len(stopped["outcomes"]) == 50 and not stopped["is_done"]
+    assert run(*arguments, "--out", "row.json")[0] == 0
+    assert next(calls) == 3 + 3  # two parts, the one that was stopped, and the three it left
+    whole, row = (read(name)["rows"][0] for name in ("whole.json", "row.json"))
+    times = ("seconds", "processor_seconds", "milliseconds")
+    assert {key: row[key] for key in row.keys() - set(times)} == {
+        key: whole[key] for key in whole.keys() - set(times)
+    }
+    monkeypatch.setattr(lists, "evaluate", None)
+    assert run(*arguments, "--out", "row.json")[0] == 0  # nothing is left to play
+
+
+def test_a_list_that_changes_meanwhile_is_noticed(extreme, run, monkeypatch):
+    plain = lists.evaluate
+
+    def changes(policy, part, **options):
+        found = plain(policy, part, **options)
+        files.write("test.csv", extreme[::-1])
+        return found
+
+    monkeypatch.setattr(lists, "evaluate", changes)
+    arguments = ["compare", "naked-singles", "hidden-singles", "--puzzles", "test.csv"]
+    code, _, error = run(*arguments, "--out", "row.json")
+    assert code == 2 and "test.csv has changed since naked-singles played it" in error
+    assert [row["policy"] for row in read("row.json")["rows"]] == ["naked-singles"]
+
+
+def test_rows_of_other_rules_stand_in_other_files(extreme, run):
+    arguments = ["compare", "--puzzles", "test.csv", "--out", "row.json"]
+    assert run(*arguments, "hidden-singles")[0] == 0
+    before = Path("row.json").read_bytes()
+    for policy in ("hidden-singles", "naked-singles"):
+        code, _, error = run(*arguments, policy, "--max-steps", "1")
+        said = "row.json holds hidden-singles with max_steps=None, not 1: give another file"
+        assert code == 2 and said in error
+    assert Path("row.json").read_bytes() == before
+    assert run(*arguments, "hidden-singles", "--max-steps", "1", "--again")[0] == 0
+    assert read("row.json")["rows"][0]["all"]["solved"] == 0
+
+
+def test_what_is_played_again_replaces_the_old_when_it_is_through(extreme, run, monkeypatch):
+    arguments = ["compare", "masked-random", "--puzzles", "test.csv", "--batch-size", "25"]
+    assert run(*arguments, "--out", "row.json")[0] == 0
+    before, calls, plain = Path("row.json").read_text(), count(), lists.evaluate
+
+    def stops(*given, **options):
+        if next(calls) == 2:
+            raise KeyboardInterrupt
+        return plain(*given, **options)
+
+    monkeypatch.setattr(lists, "evaluate", stops)
+    assert run(*arguments, "--out", "row.json", "--again")[0] == 130
+    assert Path("row.json").read_text() == before
+    assert run(*arguments, "--out", "row.json", "--again")[0] == 0
+    assert next(calls) == 3 + 5
+    old, new = (json.loads(each)["rows"][0] for each in (before, Path("row.json").read_text()))
+    assert old["outcomes"] == new["outcomes"] and old["seconds"] != new["seconds"]
+
+
+def test_the_same_digits_on_other_boards_are_another_list(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    grid = "\n".join(
+        board.to_line(each) for each in puzzles.load("windows9x9", "test").solutions[:3]
+    )
+    (tmp_path / "grids.txt").write_text(grid.replace("1", "."))
+    arguments = ["compare", "solver", "--puzzles", "grids.txt", "--out", "row.json"]
+    assert run(*arguments, "--board", "9x9")[0] == 0
+    code, _, error = run(*arguments, "--board", "windows9x9")
+    assert code == 2 and "solver has played another list" in error
+    assert run(*arguments, "--board", "9x9")[0] == 0
+
+
+def test_results_by_source_and_by_rating(extreme, run):
+    arguments = ["compare", "hidden-singles", "solver", "--puzzles", "test.csv"]
+    code, out, _ = run(*arguments, "--out", "row.json")
+    sources = np.unique(extreme.sources)
+    assert code == 0
+    for word in (*sources, "80 and more", "solutions shown", "seed", "120 puzzles"):
+        assert word in out
+    row = read("row.json")["rows"][0]
+    played = evaluate(load_policy("hidden-singles"), extreme)
+    assert row["outcomes"] == "".join(map(str, played.solved.astype(int)))
+    assert row["is_done"] and row["all"]["solved"] == played.solved.sum()
+    of_source = extreme.sources == sources[1]
+    assert row["by_source"][sources[1]]["count"] == of_source.sum()
+    assert row["by_source"][sources[1]]["solved"] == played.solved[of_source].sum()
+    highest = extreme.ratings >= 80
+    assert row["by_rating"]["80 and more"]["solved"] == played.solved[highest].sum()
+    assert sum(group["count"] for group in row["by_rating"].values()) == 120
+    as_json = json.loads(run(*arguments, "--format", "json")[1])["hidden-singles"]
+    assert as_json["by_rating"] == row["by_rating"]
+
+
+def test_a_sample_is_played(extreme, run):
+    arguments = ["compare", "solver", "--puzzles", "test.csv", "--sample", "50", "--seed", "3"]
+    code, out, _ = run(*arguments, "--format", "json")
+    assert code == 0 and json.loads(out)["solver"]["puzzles"] == 50
+
+
+def test_training_puzzles_are_left_out(run, tmp_path, monkeypatch):
+    pytest.importorskip("igraph")
+    monkeypatch.chdir(tmp_path)
+    known, test = puzzles.load("9x9-hard", "train")[:3], puzzles.load("9x9", "test")[:5]
+    files.write("test.csv", PuzzleSet.join([known, test]))
+    for sample in ([], ["--sample", "8"]):
+        arguments = ["evaluate", "solver", "--puzzles", "test.csv", "--leave-out-training", *sample]
+        code, out, _ = run(*arguments, "--out", f"{len(sample)}.json")
+        assert code == 0 and "5 puzzles, 3 left out" in out
+        assert read(f"{len(sample)}.json")["left_out"] == 3
+    files.write("known.csv", known)
+    for sample in ([], ["--sample", "3"]):
+        code, _, error = run(*arguments[:3], "known.csv", "--leave-out-training", *sample)
+        assert code == 2 and "training splits hold all" in error
+
+
+def test_what_was_left_out_is_of_the_whole_list_once_a_row_is(run, tmp_path, monkeypatch):
+    pytest.importorskip("igraph")
+    monkeypatch.chdir(tmp_path)
+    known, test = puzzles.load("9x9-hard", "train")[:3], puzzles.load("9x9", "test")[:5]
+    files.write("test.csv", PuzzleSet.join([test[:2], known, test[2:]]))
+    plain, calls = lists.evaluate, count()
+
+    def stops(*given, **options):
+        if next(calls) == 3 + 1:  # in the second batch of the second policy
+            raise KeyboardInterrupt
+        return plain(*given, **options)
+
+    monkeypatch.setattr(lists, "evaluate", stops)
+    policies = ["hidden-singles", "naked-singles", "--batch-size", "2"]
+    arguments = ["compare", *policies, "--puzzles", "test.csv", "--leave-out-training"]
+    assert run(*arguments, "--out", "row.json")[0] == 130
+    found = read("row.json")
+    assert [row["is_done"] for row in found["rows"]] == [True, False]
+    assert found["left_out"] == 3 and next(calls) == 5
+    files.write("test.csv", PuzzleSet.join([test[:4], known[:1]]))
+    code, _, error = run("compare", "dlx", *arguments[3:], "--out", "row.json")
+    assert code == 2 and "has changed since" in error and read("row.json")["left_out"] == 3
+
+
+def test_what_another_version_or_other_weights_have_played_is_played_anew(extreme, run):
+    arguments = ["compare", "hidden-singles", "--puzzles", "test.csv", "--out", "row.json"]
+    assert run(*arguments)[0] == 0
+    whole = read("row.json")
+    row = whole["rows"][0]
+    for changed in ({"package": "sudoku-gym 0.0.1"}, {"weights": "0" * 64}):
+        forged = row | changed | {"outcomes": "0" * 120, "by_source": {}, "by_rating": {}}
+        forged["all"] = {"count": 120, "solved": 0, "low": 0.0, "high": 3.0}
+        Path("row.json").write_text(json.dumps(whole | {"rows": [forged]}))
+        assert run(*arguments)[0] == 0
+        assert read("row.json")["rows"][0]["outcomes"] == row["outcomes"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--out", "row.csv"], "ends in .json"),
+        (["--out", "gone/row.json"], "no folder gone"),
+        (["--out", "row.json", "--sample", "9"], "holds results of other puzzles"),
+        (["--puzzles", "none.csv"], "none.csv: no puzzle found"),
+        (["--puzzles", "several.csv", "--sample", "1"], "puzzle 0 has several solutions"),
+        (["--sample", "500"], "count 500: test.csv has 120 puzzles"),
+    ],
+)
+def test_wrong_lists_and_files(extreme, run, arguments, said):
+    several = "." * 81 + "," + "".join(map(str, extreme.solutions[0].ravel()))
+    Path("several.csv").write_text(f"question,answer\n{several}\n")
+    Path("none.csv").write_text("source,question,answer,rating\n")
+    command = ["compare", "hidden-singles", "--puzzles", "test.csv"]
+    assert run(*command, "--out", "row.json")[0] == 0
+    code, _, error = run(*command, *arguments)
+    assert code == 2 and said in error and error.count("\n") == 1
