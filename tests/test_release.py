@@ -4,8 +4,6 @@ import re
 import tomllib
 from pathlib import Path
 
-from sudoku_gym.plugins.entry_points import OWN_PACKAGES
-
 ROOT = Path(__file__).parent.parent
 WHOLE = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PROJECT = WHOLE["project"]
@@ -24,11 +22,6 @@ def test_the_changelog_has_this_release():
     text = (ROOT / "CHANGELOG.md").read_text("utf-8")
     releases = re.findall(r"^## \[(\d[\d.]*)\] - \d{4}-\d\d-\d\d$", text, re.M)
     assert releases[0] == PROJECT["version"]
-
-
-def test_the_code_knows_the_packages_that_the_wheel_holds():
-    packages = WHOLE["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
-    assert sorted(Path(package).name for package in packages) == [*OWN_PACKAGES]
 
 
 # Each in an environment of its own.

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec
 
-from sudoku_gym.plugins.entry_points import available, load, load_module
-
-ENVIRONMENT_IDS = "sudoku_gym.environments"
-"""The entry-point group of ids, each with the module that registers it when it is imported."""
+from sudoku_gym.plugins.entry_points import ENVIRONMENT_IDS, available, load
 
 _WITH_MODULE = re.compile(r"[A-Za-z_][\w.]*:[\w./-]+-v\d+")
 
@@ -28,7 +25,12 @@ def import_environment(env_id: str) -> str:
     """
     module, _, name = env_id.rpartition(":")
     if module:
-        load_module(module, env_id)
+        try:
+            import_module(module)
+        except ModuleNotFoundError as error:
+            if not f"{module}.".startswith(f"{error.name}."):
+                raise
+            raise ValueError(f"env={env_id!r}: there is no module {error.name!r}") from None
         if name not in gym.registry:
             raise ValueError(f"env={env_id!r}: the module {module} registers no {name!r}")
     return env_id
@@ -36,8 +38,10 @@ def import_environment(env_id: str) -> str:
 
 def import_environments(config: dict[str, Any]) -> None:
     """Import the modules that stand in the ids of a configuration whose author is trusted."""
-    for env_id in _ids_with_modules(list(config.values())):
-        import_environment(env_id)
+    for value in config.values():
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str) and _WITH_MODULE.fullmatch(text):
+                import_environment(text)
 
 
 def find_env(env_id: str) -> EnvSpec:
@@ -50,10 +54,7 @@ def find_env(env_id: str) -> EnvSpec:
 
     Raises:
         ValueError: if there is none, or it draws no puzzles; the message says how to register it.
-        TypeError: if it is no text.
     """
-    if not isinstance(env_id, str):
-        raise TypeError(f"env={env_id!r:.60}: give the id of an environment")
     module, _, name = env_id.rpartition(":")
     if name not in gym.registry and name in available(ENVIRONMENT_IDS):
         load(ENVIRONMENT_IDS, name)
@@ -82,11 +83,3 @@ def find_env(env_id: str) -> EnvSpec:
 def sudoku_specs() -> dict[str, EnvSpec]:
     """Return the specification of each environment with puzzles that is registered now, by id."""
     return {name: spec for name, spec in gym.registry.items() if "source" in spec.kwargs}
-
-
-def _ids_with_modules(value: object) -> Iterator[str]:
-    if isinstance(value, str) and _WITH_MODULE.fullmatch(value):
-        yield value
-    elif isinstance(value, list):
-        for each in value:
-            yield from _ids_with_modules(each)

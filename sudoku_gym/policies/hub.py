@@ -73,12 +73,3 @@ def _in_one_line(name: str) -> Iterator[None]:
     except Exception as error:
         why = " ".join(f"{type(error).__name__}: {error}".split())
         raise ValueError(f"{name}: the Hub can't serve it ({why})") from error
-
-
-def at_its_commit(name: str) -> str:
-    """Return the name of a policy with its commit, fetched now, in place of a branch or tag."""
-    if not name.startswith(HUB_PREFIX):
-        return name
-    checkpoint, mark, options = name.partition("?")
-    commit = fetch_checkpoint(checkpoint).name
-    return f"{checkpoint.partition('@')[0]}@{commit}{mark}{options}"

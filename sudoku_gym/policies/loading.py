@@ -25,6 +25,11 @@ from sudoku_gym.storage.reading import read_json
 
 CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "weights.safetensors"
+_NEW_NAMES = {
+    "surest-marginal": "marginal?mode=argmax",
+    "drawn-marginal": "marginal?mode=sample",
+    "calphazero?search=retry": "expert-iteration?search=best-first",
+}
 
 
 def load_policy(
@@ -118,6 +123,9 @@ def find_policy(name_or_path: str | os.PathLike[str]) -> tuple[str, Any, dict[st
         return os.fspath(name_or_path), Path(name_or_path), {}
     name, options = plugins.split_options(name_or_path)
     entries = plugins.available(plugins.POLICIES)
+    for former in (name, f"{name}?search={options.get('search')}"):
+        if former in _NEW_NAMES:
+            raise ValueError(f"{former!r} is called {_NEW_NAMES[former]!r} now")
     if name in entries:
         return name, plugins.load(plugins.POLICIES, name), options
     if name.startswith(HUB_PREFIX):
@@ -201,10 +209,3 @@ def _read_config(folder: Path) -> dict[str, Any]:
     if not isinstance(config, dict) or not isinstance(config.get("agent"), str):
         raise ValueError(f'{path} must name its agent: "agent": the name of an installed policy')
     return config
-
-
-def split_policy(text: str) -> tuple[str, dict[str, Any], bool]:
-    """Return the name and the options in a policy's name, and whether it is that of a folder."""
-    name, options = plugins.split_options(text)
-    is_name = name in plugins.available(plugins.POLICIES) or name.startswith(HUB_PREFIX)
-    return name, options, not is_name and os.path.isdir(name)

@@ -34,11 +34,6 @@ class ModelCard:
     def __post_init__(self) -> None:
         if self.sees not in get_args(_Sees) or self.play not in get_args(_Play):
             raise ValueError(f"sees={self.sees!r}, play={self.play!r}: see ModelCard for the words")
-        if {type(self.weights), type(self.solutions), type(self.restarts)} != {int}:
-            raise ValueError("weights, solutions and restarts must be of type int")
-        numbers = (self.weights, self.solutions, self.restarts)
-        if not 0 <= min(numbers) <= max(numbers) < 2**63:
-            raise ValueError("weights, solutions and restarts must be from 0 to 2^63 - 1")
 
 
 def model_card_of(policy: object) -> ModelCard | None:

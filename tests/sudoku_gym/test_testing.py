@@ -8,7 +8,7 @@ from sudoku_gym.puzzles import load
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.testing import check_policy, check_solver, check_source
 
-GEOMETRIES = [Geometry.standard(4), Geometry.boxes(3, 2), sudoku_x(9), Geometry.standard(16)]
+GEOMETRIES = [Geometry.standard(4), Geometry.boxes(3, 2), sudoku_x(9)]
 
 
 class Exact:
@@ -37,34 +37,15 @@ def test_good_policies_pass(geometry, erase):
     check_policy(PredictorPolicy(Exact()), geometry, erase=erase)
 
 
-class IgnoresMasks(Random):
-    def act(self, boards, action_masks):
-        return self.rng.integers(action_masks.shape[1], size=len(boards))
+def answering(change):
+    """A policy whose actions int64 `[B]` are changed by `change(actions, boards, action_masks)`."""
 
+    class Changed(Random):
+        def act(self, boards, action_masks):
+            actions = super().act(boards, action_masks)
+            return change(actions, boards, action_masks)
 
-class Int32(Random):
-    def act(self, boards, action_masks):
-        return super().act(boards, action_masks).astype(np.int32)
-
-
-class Column(Random):
-    def act(self, boards, action_masks):
-        return super().act(boards, action_masks)[:, None]
-
-
-class List(Random):
-    def act(self, boards, action_masks):
-        return super().act(boards, action_masks).tolist()
-
-
-class SkipsFinished(Random):
-    def act(self, boards, action_masks):
-        return super().act(boards, action_masks)[action_masks.any(1)]
-
-
-class OneBoardOnly(Random):
-    def act(self, boards, action_masks):
-        return super().act(boards[:1], action_masks[:1])
+    return Changed()
 
 
 class OwnGenerator(Random):
@@ -89,35 +70,24 @@ class WritesPuzzles(Random):
         puzzles[:] = 1
 
 
-class WritesBoards(Random):
-    def act(self, boards, action_masks):
-        boards[:] = 1
-        return super().act(boards, action_masks)
-
-
-class WritesMasks(Random):
-    def act(self, boards, action_masks):
-        actions = super().act(boards, action_masks)
-        action_masks[:] = False
-        return actions
-
-
 @pytest.mark.parametrize(
     "policy, message",
     [
         (Random, "needs the methods reset"),
         (object(), "needs the methods reset"),
-        (IgnoresMasks(), "which the mask forbids"),
-        (Int32(), r"must return a numpy array int64 \[7\] for 7 games, not int32 \[7\]"),
-        (Column(), r"not int64 \[7, 1\]"),
-        (List(), "not a list"),
-        (SkipsFinished(), r"not int64 \[6\]"),
-        (OneBoardOnly(), r"not int64 \[1\]"),
+        (answering(lambda a, b, masks: masks.argmin(1)), "which the mask forbids"),
+        (
+            answering(lambda a, b, m: a.astype(np.int32)),
+            r"int64 \[7\] for 7 games, not int32 \[7\]",
+        ),
+        (answering(lambda a, b, m: a[:, None]), r"not int64 \[7, 1\]"),
+        (answering(lambda a, b, m: a.tolist()), "not a list"),
+        (answering(lambda a, b, masks: a[masks.any(1)]), r"not int64 \[6\]"),
         (OwnGenerator(), "draw only from the rng given to reset"),
         (Remembers(), "start afresh there"),
         (WritesPuzzles(), "reset changed its argument puzzles"),
-        (WritesBoards(), "act changed its argument boards"),
-        (WritesMasks(), "act changed its argument action_masks"),
+        (answering(lambda a, boards, m: (boards.fill(1), a)[1]), "act changed its argument boards"),
+        (answering(lambda a, b, masks: (masks.fill(0), a)[1]), "changed its argument action_masks"),
     ],
 )
 def test_bad_policies_are_told_what_to_do(policy, message):
@@ -173,55 +143,44 @@ def test_good_sources_pass(name):
     check_source(BankSource(load(name)))
 
 
+BANK = BankSource(load("4x4")[:5000])
+OWN = np.random.default_rng(0)
+
+
 class Bank:
-    """A good source; the bad ones below each change one thing."""
+    """A good source, but for what `change(count, blanks, rng)` does."""
 
-    geometry = Geometry.standard(4)
-    max_blanks = 12
-    bank = BankSource(load("4x4")[:5000])
+    geometry, max_blanks = BANK.geometry, 12
 
-    def sample(self, count, blanks, rng):
-        return self.bank.sample(count, blanks, rng)
-
-
-class OwnMaximum(Bank):
-    def sample(self, count, blanks, rng):
-        return self.bank.sample(count, min(blanks, 12) if isinstance(blanks, int) else blanks, rng)
-
-
-class VagueError(Bank):
-    def sample(self, count, blanks, rng):
-        if isinstance(blanks, int) and blanks > 12:
-            raise ValueError("too many")
-        return self.bank.sample(count, blanks, rng)
-
-
-class IgnoresBlanks(Bank):
-    def sample(self, count, blanks, rng):
-        return self.bank.sample(count, 5, rng)
-
-
-class IgnoresRng(Bank):
-    own = np.random.default_rng(0)
+    def __init__(self, change=BANK.sample):
+        self.sample = change
 
     def sample(self, count, blanks, rng):
-        return self.bank.sample(count, blanks, self.own)
+        raise NotImplementedError
 
 
-class FlatBoards(Bank):
-    def sample(self, count, blanks, rng):
-        puzzles, solutions = self.bank.sample(count, blanks, rng)
-        return puzzles.reshape(count, 16), solutions
+def own_maximum(count, blanks, rng):
+    return BANK.sample(count, min(blanks, 12) if isinstance(blanks, int) else blanks, rng)
 
 
-class WrongSolutions(Bank):
-    def sample(self, count, blanks, rng):
-        puzzles, solutions = self.bank.sample(count, blanks, rng)
-        return puzzles, solutions[::-1]
+def vague_error(count, blanks, rng):
+    if isinstance(blanks, int) and blanks > 12:
+        raise ValueError("too many")
+    return BANK.sample(count, blanks, rng)
 
 
-class ManySolutions(Bank):
-    max_blanks = 16
+def flat_boards(count, blanks, rng):
+    puzzles, solutions = BANK.sample(count, blanks, rng)
+    return puzzles.reshape(count, 16), solutions
+
+
+def wrong_solutions(count, blanks, rng):
+    puzzles, solutions = BANK.sample(count, blanks, rng)
+    return puzzles, solutions[::-1]
+
+
+class ManySolutions:
+    geometry, max_blanks = BANK.geometry, 16
 
     def sample(self, count, blanks, rng):
         number = {None: 16}.get(blanks, blanks) if not isinstance(blanks, (tuple, dict)) else 1
@@ -240,12 +199,15 @@ class ManySolutions(Bank):
         (object(), "needs geometry, max_blanks and sample"),
         (type("G", (Bank,), {"geometry": "4x4"})(), "must be a sudoku_gym.geometry.Geometry"),
         (type("M", (Bank,), {"max_blanks": 17})(), "a whole number from 1 to 16, not 17"),
-        (OwnMaximum(), "must raise a ValueError: max_blanks is 12"),
-        (VagueError(), "must name the maximum, 12"),
-        (IgnoresBlanks(), r"gave puzzles with \[5\] blanks; give 12 to 12"),
-        (IgnoresRng(), "draw only from rng"),
-        (FlatBoards(), r"puzzles int8 \[1, 4, 4\], not int8 \[1, 16\]"),
-        (WrongSolutions(), "each must complete its puzzle"),
+        (Bank(own_maximum), "must raise a ValueError: max_blanks is 12"),
+        (Bank(vague_error), "must name the maximum, 12"),
+        (
+            Bank(lambda n, blanks, rng: BANK.sample(n, 5, rng)),
+            r"gave puzzles with \[5\] blanks; give 12 to 12",
+        ),
+        (Bank(lambda n, blanks, rng: BANK.sample(n, blanks, OWN)), "draw only from rng"),
+        (Bank(flat_boards), r"puzzles int8 \[1, 4, 4\], not int8 \[1, 16\]"),
+        (Bank(wrong_solutions), "each must complete its puzzle"),
         (ManySolutions(), "several solutions"),
     ],
 )

@@ -9,6 +9,7 @@ import gymnasium as gym
 import pytest
 
 from sudoku_curricula import SCHEDULES
+from sudoku_gym import plugins
 from sudoku_gym.storage import configs
 
 HERE = Path(__file__).parent
@@ -32,6 +33,7 @@ def install(folder):
 
 def forget():
     """Undo what the package has entered in this process."""
+    plugins.available.cache_clear()
     for name in IDS:
         gym.registry.pop(name, None)
     SCHEDULES.pop("hurdles", None)

@@ -99,6 +99,8 @@ def test_options_reach_the_factory():
     [
         ("alphago", {}, "no policy 'alphago': use .*hidden-singles.*naked-singles.* module:attrib"),
         ("alphago?depth=3", {}, "no policy 'alphago'"),
+        ("surest-marginal", {}, r"is called 'marginal\?mode=argmax' now"),
+        ("calphazero?search=retry", {}, r"called 'expert-iteration\?search=best-first' now"),
         ("no_such_module:Agent", {}, "there is no module 'no_such_module'"),
         ("their_agents:Missing", {}, "has no .*'Missing'"),
         (":Agent", {}, "write module:attribute"),
