@@ -20,6 +20,7 @@ FEW = "--iterations 2 --validation-games 8 --checkpoint-every 1".split()
 SCHEDULE = "curriculum:hurdles --curriculum.stop 3".split()
 PUZZLES = "--puzzles corner_sudoku.boards:all_puzzles --count 4".split()
 RUN = "runs/mine"
+RESUME = ["train", "corners", "--run", RUN, "--resume"]
 # What makes each trainer quick.
 TRAINERS = {
     "calphazero": "--games 4 --search.simulations 2",
@@ -88,9 +89,9 @@ def test_a_run_with_a_named_environment_needs_no_trust(capsys, package):
 
 
 def test_a_file_imports_no_module(capsys, package):
-    run(capsys, "train", "mlp", "--env", WITH_MODULE, "--run", RUN, *FEW, "--updates", "2")
+    run(capsys, "train", "corners", "--env", WITH_MODULE, "--run", RUN, *FEW)
     package()
-    for command in (["compare", RUN, *PUZZLES], ["train", "mlp", "--run", RUN, "--resume"]):
+    for command in (["compare", RUN, *PUZZLES], [*RESUME, "--iterations", "3"]):
         problem = refused(capsys, *command)
         assert "Corners4x4-v0 is not registered" in problem
         assert f"--env {WITH_MODULE}" in problem and "--trust" in problem
