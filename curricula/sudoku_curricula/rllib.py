@@ -67,7 +67,8 @@ def add_curriculum(
         held_out: plays held-out puzzles.
         **options: further arguments of the callback.
     """
-    config.callbacks(partial(BlanksCurriculumCallback, schedule, held_out, **options))
+    callback: Any = partial(BlanksCurriculumCallback, schedule, held_out, **options)
+    config.callbacks(callback)
     config.algo_class = _with_curriculum_in_checkpoints(config.algo_class)
     return config
 
@@ -75,7 +76,7 @@ def add_curriculum(
 def _with_curriculum_in_checkpoints(algorithm_class: Any) -> Any:
     """Return a subclass of an algorithm, of the same name."""
 
-    class WithCurriculum(algorithm_class):  # type: ignore[misc]
+    class WithCurriculum(algorithm_class):
         def get_state(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
             state = algorithm_class.get_state(self, *args, **kwargs)
             return {**state, CURRICULUM: _callback_of(self).state_dict()}
@@ -258,7 +259,7 @@ class CurvesCallback(LoggerCallback):
             from torch.utils.tensorboard import SummaryWriter
 
         trial.init_local_path()
-        self._writers[trial] = SummaryWriter(trial.local_path)  # type: ignore[no-untyped-call]
+        self._writers[trial] = SummaryWriter(trial.local_path)
 
     def log_trial_result(self, iteration: int, trial: Any, result: dict[str, Any]) -> None:
         """Write the result's curves."""

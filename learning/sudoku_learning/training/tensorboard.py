@@ -27,7 +27,7 @@ def open_writer(run: Path, resumed_at: int | None) -> SummaryWriter:
     that the interrupted run wrote after it.
     """
     purge = None if resumed_at is None else resumed_at + 1
-    return SummaryWriter(run, purge_step=purge)  # type: ignore[no-untyped-call]
+    return SummaryWriter(run, purge_step=purge)
 
 
 def write_settings(writer: SummaryWriter, config: Mapping[str, Any], step: int) -> None:
@@ -44,8 +44,9 @@ def write_settings(writer: SummaryWriter, config: Mapping[str, Any], step: int) 
         if name not in ("run", "resume")
     }
     shown = dict.fromkeys((curves.COMPLETION_RATE, curves.CONSTRAINT_FRACTION), 0.0)
-    for summary in hparams(values, shown):  # `writer.add_hparams` would begin another run
-        writer.file_writer.add_summary(summary)
+    file_writer: Any = writer.file_writer  # `writer.add_hparams` would begin another run
+    for summary in hparams(values, shown):  # type: ignore[no-untyped-call]
+        file_writer.add_summary(summary)
 
 
 def write_boards(writer: SummaryWriter, held_out: HeldOut, geometry: Geometry, step: int) -> None:
