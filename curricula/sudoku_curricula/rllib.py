@@ -87,7 +87,6 @@ def _with_curriculum_in_checkpoints(algorithm_class: Any) -> Any:
                 _callback_of(self).load_state_dict(state[CURRICULUM])
 
     WithCurriculum.__name__ = algorithm_class.__name__
-    WithCurriculum.__qualname__ = f"WithCurriculum{algorithm_class.__qualname__}"
     return WithCurriculum
 
 

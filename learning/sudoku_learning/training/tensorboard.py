@@ -26,8 +26,7 @@ def open_writer(run: Path, resumed_at: int | None) -> SummaryWriter:
     `resumed_at` is the step of the checkpoint of a resumed run: TensorBoard then drops the points
     that the interrupted run wrote after it.
     """
-    purge = None if resumed_at is None else resumed_at + 1
-    return SummaryWriter(run, purge_step=purge)
+    return SummaryWriter(run, purge_step=None if resumed_at is None else resumed_at + 1)
 
 
 def write_settings(writer: SummaryWriter, config: Mapping[str, Any], step: int) -> None:
