@@ -46,7 +46,7 @@ def inlined(function: Callable[..., Any]) -> Any:
     return kernel
 
 
-class Kernel(CPUDispatcher):  # type: ignore[misc]
+class Kernel(CPUDispatcher):
     """A compiled function whose machine code is kept where numba keeps it."""
 
     def enable_caching(self) -> None:
@@ -69,7 +69,7 @@ class _InlinedKernel(Kernel):
         return numba.njit(self.py_func)
 
 
-class _KernelCache(FunctionCache):  # type: ignore[misc]
+class _KernelCache(FunctionCache):
     """Numba's cache, in which code counts as old once any source has changed that it is made of."""
 
     def __init__(self, function: Any) -> None:
