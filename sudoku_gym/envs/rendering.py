@@ -123,15 +123,14 @@ def save_film(frames: Iterable[NDArray[np.uint8]], path: str | Path, fps: float 
 
     Args:
         frames: uint8 `[H, W, 3]` each, all of one size, at least one.
-        path: `.gif` (endless) or `.mp4`, which takes imageio, of the extra `render`.
+        path: `.gif` (endless) or `.mp4`, which takes imageio, of the extra `render`; ValueError if
+            the suffix is another. Missing folders are made.
         fps: frames per second.
-
-    Raises:
-        ValueError: if the suffix is another.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in (".gif", ".mp4"):
         raise ValueError(f"{path}: the name of a film ends in .gif or .mp4")
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
     shown = list(frames)
     if suffix == ".mp4":
         with suggest_extra("a film as MP4"):

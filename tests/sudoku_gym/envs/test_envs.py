@@ -291,14 +291,6 @@ def test_equal_seeds_give_equal_episodes_and_others_do_not():
     assert (first != episode(5)).any((1, 2)).all()
 
 
-def test_a_generator_of_ones_own_decides():
-    env = SudokuEnv("4x4")
-    env.np_random = np.random.default_rng(7)
-    first = env.reset()[0]
-    env.np_random = np.random.default_rng(7)
-    np.testing.assert_array_equal(first, env.reset()[0])
-
-
 def test_augment_moves_puzzles_out_of_the_bank():
     plain = SudokuEnv("9x9", split="test", augment=False)
     stored = {puzzle.tobytes() for puzzle in plain.source.bank[0]}
