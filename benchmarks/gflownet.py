@@ -27,7 +27,7 @@ from sudoku_agents.gflownet.estimates import log_z_estimates
 from sudoku_agents.gflownet.flows import FlowNetwork
 from sudoku_agents.gflownet.learner import GFlowNetLearner
 from sudoku_agents.gflownet.orders import Order
-from sudoku_agents.gflownet.sampler import sample_trajectories
+from sudoku_agents.gflownet.trajectories import sample_trajectories
 from sudoku_gym import board, solver
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import PuzzleSource

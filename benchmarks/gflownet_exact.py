@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sudoku_agents.gflownet.estimates import log_rewards
 from sudoku_agents.gflownet.flows import FlowNetwork
 from sudoku_agents.gflownet.orders import ForwardMasks, Order, forward_masks, successors
-from sudoku_agents.gflownet.rewards import log_rewards
 from sudoku_gym.geometry import Geometry, symmetry
 
 

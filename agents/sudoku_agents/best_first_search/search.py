@@ -22,13 +22,72 @@ from sudoku_agents.best_first_search.assumptions import (
     fail_first,
     propagate_singles,
 )
-from sudoku_agents.best_first_search.frontier import Assumption, Frontier
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.exact_cover import constraint_members, constraint_table
 from sudoku_gym.solver import FoundSolutions
 from sudoku_gym.storage.checks import check_counts
 from sudoku_gym.storage.configs import registered
+
+FULLEST_EVERY = 4  # evaluations between two choices of the fullest board in place of the likeliest
+MAX_ASSUMPTIONS = 1_000  # with open cases; with more of them the search goes depth first
+
+
+@dataclass(eq=False, slots=True)
+class Assumption:
+    """K placements that were assumed together, the likeliest first, and its K + 1 cases."""
+
+    board: NDArray[np.int8]  # [N**2], before them
+    mask_bits: NDArray[np.uint8]  # the mask before them, packed
+    placements: NDArray[np.int16]  # [K]
+    cases: NDArray[np.int16]  # [K + 1], likeliest first: 0 for all, k for all before the kth alone
+    log_probabilities: NDArray[np.float64]  # [K + 1], of the cases
+    num_blanks: int  # of the board
+    num_entered: int = 0  # of the cases
+
+    @property
+    def log_probability(self) -> float:
+        """That of the next case."""
+        return self.log_probabilities.item(self.num_entered)
+
+
+class Frontier:
+    """The assumptions of one search that have open cases, at most `MAX_ASSUMPTIONS` + N**3.
+
+    Best-first search keeps one for nearly each evaluation, depth-first search no more than a board
+    has placements, for each case makes one or rules it out. So the search is best first while there
+    are few, else depth first.
+    """
+
+    def __init__(self) -> None:
+        self._open: list[Assumption] = []  # the one entered or added last comes last
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def add(self, assumption: Assumption) -> None:
+        """Add an assumption, whose cases are all open."""
+        self._open.append(assumption)
+
+    def pop(self, evaluations: int) -> tuple[Assumption, int]:
+        """Remove the next case after so many evaluations: its assumption and its rank there.
+
+        Raises ValueError if there is none.
+        """
+        latest_first = reversed(self._open)
+        if len(self._open) >= MAX_ASSUMPTIONS:
+            assumption = next(latest_first)
+        elif evaluations % FULLEST_EVERY:
+            assumption = max(latest_first, key=lambda each: each.log_probability)
+        else:
+            assumption = min(latest_first, key=lambda each: each.num_blanks)
+        rank = assumption.num_entered
+        assumption.num_entered += 1
+        self._open.remove(assumption)
+        if assumption.num_entered < len(assumption.cases):
+            self._open.append(assumption)
+        return assumption, rank
+
 
 LogitsFunction = Callable[[NDArray[np.int8], NDArray[np.bool_]], NDArray[np.float32]]
 """Evaluates boards, int8 `[B, N, N]` with masks bool `[B, N**3]`: logits float32 `[B, N**3]` of the

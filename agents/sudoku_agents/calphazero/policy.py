@@ -13,7 +13,13 @@ import torch
 from numpy.typing import NDArray
 
 from sudoku_agents.calphazero.config import CAlphaZeroConfig
-from sudoku_agents.calphazero.search import Evaluator, SearchConfig, SearchOutput, tree_search
+from sudoku_agents.calphazero.search import (
+    Evaluator,
+    Rule,
+    SearchConfig,
+    SearchOutput,
+    tree_search,
+)
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import ModelCard
 from sudoku_learning.networks import (
@@ -115,7 +121,7 @@ def evaluator(network: Network, geometry: Geometry) -> Evaluator:
 def load(
     folder: str | os.PathLike[str] = PRETRAINED,
     simulations: int = 0,
-    root: Literal["puct", "gumbel"] | None = None,
+    root: Rule | None = None,
     backup: Literal["mean", "max"] | None = None,
     proofs: bool | None = None,
     most_visited: bool = False,
@@ -149,11 +155,6 @@ def load(
         ValueError: if there is no sound checkpoint in the folder, or the options exclude each
             other or do not suit the network.
     """
-    if folder == PRETRAINED and not PRETRAINED.exists():
-        raise ValueError(
-            "calphazero has no network of its own yet: give the folder of a run of `sudoku-gym "
-            "train calphazero`; the network that was called so is `expert-iteration` now"
-        )
     read = partial(config_from_json, kind=CAlphaZeroConfig)
     config, network = load_network(folder, read, _make_network, rounds=rounds)
     return make_policy(
@@ -176,7 +177,7 @@ def make_policy(
     search: SearchConfig,
     *,
     simulations: int,
-    root: Literal["puct", "gumbel"] | None,
+    root: Rule | None,
     backup: Literal["mean", "max"] | None,
     proofs: bool | None,
     most_visited: bool,

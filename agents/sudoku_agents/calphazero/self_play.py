@@ -75,7 +75,7 @@ def self_play(
     lengths = np.zeros(count, np.int64)
     moves: list[tuple[NDArray[np.int64], NDArray[np.int8], SparsePolicies]] = []
     noise = (config.noise_alpha, config.noise_fraction, rng) if config.noise_fraction else None
-    temperature = config.temperature if config.search.root == "puct" else 0.0
+    temperature = 0.0 if config.search.root == "gumbel" else config.temperature
     trees = BatchedSearch(boards, envs.geometry, config.search)
     while running.any():
         games = np.flatnonzero(running)

@@ -10,7 +10,7 @@ from typing import Literal
 from sudoku_agents.best_first_search import BestFirstConfig
 from sudoku_agents.best_first_search.solver import BestFirstSolver
 from sudoku_agents.calphazero.policy import CAlphaZeroPolicy, choose_starts, make_policy
-from sudoku_agents.calphazero.search import SearchConfig
+from sudoku_agents.calphazero.search import Rule, SearchConfig
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
 from sudoku_learning.networks import POLICY_AND_VALUE, Network
 from sudoku_learning.training.config import config_from_json
@@ -26,7 +26,7 @@ def load(
     evaluations: int = BestFirstConfig.evaluations,
     propagate: bool = BestFirstConfig.propagate,
     simulations: int = 0,
-    root: Literal["puct", "gumbel"] | None = None,
+    root: Rule | None = None,
     backup: Literal["mean", "max"] | None = None,
     proofs: bool | None = None,
     most_visited: bool = False,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sudoku_agents.gflownet.config import GFlowNetConfig
 from sudoku_agents.gflownet.flows import FlowNetwork
 from sudoku_agents.gflownet.orders import ForwardMasks, Order, forward_masks
-from sudoku_agents.gflownet.sampler import sample_from_logits
+from sudoku_agents.gflownet.trajectories import sample_from_logits
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import NO_RESTARTS, NetworkPolicy, Restarts
 from sudoku_learning.networks.policy import PLAY_THRESHOLD

@@ -13,8 +13,11 @@ from sudoku_agents.gflownet.agent import GFlowNetPolicy
 from sudoku_agents.gflownet.config import GFlowNetConfig
 from sudoku_agents.gflownet.estimates import LogZEstimates, balance_loss, log_z_estimates
 from sudoku_agents.gflownet.flows import FlowNetwork
-from sudoku_agents.gflownet.sampler import TrajectoryWorker
-from sudoku_agents.gflownet.trajectories import Trajectories, sample_backward_trajectories
+from sudoku_agents.gflownet.trajectories import (
+    Trajectories,
+    TrajectoryWorker,
+    sample_backward_trajectories,
+)
 from sudoku_curricula import curves
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
 from sudoku_learning.networks.network import seeded

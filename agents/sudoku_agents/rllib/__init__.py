@@ -9,8 +9,13 @@ except ModuleNotFoundError as error:
         f"sudoku_agents.rllib needs ray: {install_command('rllib')}"
     ) from error
 
-from sudoku_agents.rllib.configs import appo_config, dqn_config, ppo_config, sudoku_config
-from sudoku_agents.rllib.environment import MaskedSudoku
+from sudoku_agents.rllib.configs import (
+    MaskedSudoku,
+    appo_config,
+    dqn_config,
+    ppo_config,
+    sudoku_config,
+)
 from sudoku_agents.rllib.modules import MaskedActorCritic, MaskedQNetwork
 from sudoku_agents.rllib.play import MODULE_PATH, RLlibPolicy, SplitEvaluation, held_out
 

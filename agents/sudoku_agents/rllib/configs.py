@@ -8,6 +8,7 @@ Each function returns RLlib's own configuration, and everything in it can be set
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, TypeVar
 
@@ -18,13 +19,41 @@ from ray.rllib.algorithms.dqn import DQNConfig
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 
-from sudoku_agents.rllib.environment import MaskedSudoku
 from sudoku_agents.rllib.modules import MaskedActorCritic, MaskedQNetwork
 from sudoku_agents.rllib.play import held_out
 from sudoku_curricula import ScheduleConfig
 from sudoku_curricula.rllib import add_curriculum
+from sudoku_gym.wrappers import MaskedObservation, VectorMaskedObservation
 from sudoku_learning.networks import BodyConfig
 from sudoku_learning.training.environments import divided_source, is_bank
+
+
+class MaskedSudoku:
+    """Makes environments that observe `{"observations": board, "action_mask": ...}`.
+
+    RLlib takes a class for an environment. This one's instances are Gymnasium's: with `num_envs` a
+    vector environment, which RLlib's runners step with
+    `gym_env_vectorize_mode="vector_entry_point"`, else a single one. A class needs no registration
+    in the process that loads a checkpoint.
+    """
+
+    def __new__(cls, config: Mapping[str, Any]) -> Any:
+        """Make the environment.
+
+        Args:
+            config: `"id"`, e.g. `"Sudoku9x9-v0"`, and options of that environment.
+
+        Raises:
+            ValueError: if there is no id.
+        """
+        options = dict(config)
+        if "id" not in options:
+            raise ValueError('env_config names no environment: give {"id": "Sudoku4x4-v0", ...}')
+        name, num_envs = options.pop("id"), options.pop("num_envs", None)
+        if num_envs is None:
+            return MaskedObservation(gym.make(name, **options))
+        return VectorMaskedObservation(gym.make_vec(name, num_envs=num_envs, **options))
+
 
 _Config = TypeVar("_Config", bound=AlgorithmConfig)
 

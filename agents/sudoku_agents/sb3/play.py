@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
-import torch
 from gymnasium import spaces
 from numpy.typing import NDArray
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.utils import set_random_seed
 
 from sudoku_agents.sb3.observations import check_observations, encode
 from sudoku_gym.geometry import Geometry
@@ -28,8 +25,8 @@ class SB3Policy(PlacementPolicy):
 
     Args:
         model: trained on an environment of `make_vec_env`.
-        deterministic: play the likeliest action rather than draw one, from the generator of
-            `reset`.
+        deterministic: play the likeliest action rather than draw one. SB3 draws from the global
+            generators of numpy and torch, which the generator of `reset` seeds before each move.
     """
 
     def __init__(self, model: BaseAlgorithm, deterministic: bool = True) -> None:
@@ -62,32 +59,13 @@ class SB3Policy(PlacementPolicy):
     ) -> NDArray[np.int64]:
         """Choose what the model predicts."""
         options: dict[str, Any] = {"deterministic": self.deterministic}
-        drawing = nullcontext() if self.deterministic else _drawing_from(self._rng, self.model)
+        if not self.deterministic:
+            seed = int(self._rng.integers(2**32))
+            set_random_seed(seed)
+            self.model.action_space.seed(seed)
         if isinstance(self.model.policy, MaskableActorCriticPolicy):
             erasures = spaces.flatdim(self.model.action_space) - masks.shape[1]  # never chosen
             options["action_masks"] = np.pad(masks, ((0, 0), (0, erasures)))
         observations = encode(boards, self.model.observation_space)
-        with drawing:
-            actions: Any = self.model.predict(observations, **options)[0]
+        actions: Any = self.model.predict(observations, **options)[0]
         return actions
-
-
-@contextmanager
-def _drawing_from(rng: np.random.Generator, model: BaseAlgorithm) -> Iterator[None]:
-    """Let what a model draws depend on a generator alone, and leave global ones as they were.
-
-    SB3 draws from those of torch and numpy, and from that of the action space.
-    """
-    for_torch, for_numpy, for_space = rng.integers(2**32, size=3).tolist()
-    space, before = model.action_space, np.random.get_state()  # noqa: NPY002
-    devices = [] if model.device.type == "cpu" else [model.device]
-    with torch.random.fork_rng(devices, device_type="cuda" if not devices else devices[0].type):
-        torch.manual_seed(for_torch)
-        np.random.seed(for_numpy)  # noqa: NPY002
-        model.action_space = deepcopy(space)
-        model.action_space.seed(for_space)
-        try:
-            yield
-        finally:
-            model.action_space = space
-            np.random.set_state(before)  # noqa: NPY002

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from sudoku_agents.best_first_search import BestFirstConfig, best_first_search, frontier
-from sudoku_agents.best_first_search.frontier import Assumption, Frontier
+from sudoku_agents.best_first_search import BestFirstConfig, best_first_search
+from sudoku_agents.best_first_search import search as frontier
+from sudoku_agents.best_first_search.search import Assumption, Frontier
 from sudoku_gym import solver
 from sudoku_gym.geometry import Geometry
 
@@ -40,17 +41,6 @@ def test_after_every_fourth_evaluation_the_fullest_board_comes_next():
     cases.add(likely)
     cases.add(full)
     assert [cases.pop(count)[0] for count in (3, 4, 5)] == [likely, full, likely]
-
-
-def test_a_frontier_that_is_full_is_left_depth_first(monkeypatch):
-    monkeypatch.setattr(frontier, "MAX_ASSUMPTIONS", 2)
-    cases = Frontier()
-    likely, latest = assumption(-1, -1), assumption(-7, -9, -9)
-    cases.add(likely)
-    assert cases.pop(1) == (likely, 0)
-    cases.add(latest)
-    assert [cases.pop(1) for _ in range(3)] == [(latest, rank) for rank in range(3)]
-    assert cases.pop(1) == (likely, 1)
 
 
 @pytest.mark.parametrize("most", [1, 3])

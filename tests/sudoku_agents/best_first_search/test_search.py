@@ -85,114 +85,12 @@ def test_perfect_logits_take_one_evaluation():
     np.testing.assert_array_equal(found.solutions, puzzle.solutions)
 
 
-def test_a_large_wrong_logit_is_corrected():
-    """The best of a group is wrong: only once it stands alone can it be struck out."""
-    puzzle = puzzles.load("4x4", "test")[:1]
-    right = knowing(puzzle.solutions[0])
-    mask = board.candidates(puzzle.puzzles).ravel()
-    wrong = np.flatnonzero(mask & (right(puzzle.puzzles, mask[None])[0] < 0))[0]
-
-    def evaluate(boards, masks):
-        logits = right(boards, masks)
-        logits[:, wrong] = 20
-        return logits
-
-    found = best_first_search(puzzle.puzzles, FOUR, evaluate, BestFirstConfig())
-    np.testing.assert_array_equal(found.solutions, puzzle.solutions)
-    assert 1 < found.evaluations[0] < 20
-
-
-def test_an_early_mistake_is_left_before_it_is_refuted():
-    """An early mistake is doubted when what follows from it has become less likely than that."""
-    puzzle = puzzles.load("9x9", "test")[4:5]
-    right = knowing(puzzle.solutions[0])
-    mask = board.candidates(puzzle.puzzles).ravel()
-    wrong = np.flatnonzero(mask & (right(puzzle.puzzles, mask[None])[0] < 0))[0]
-    cell, digit = divmod(wrong, 9)
-
-    def evaluate(boards, masks):
-        logits = right(boards, masks)
-        logits[masks[:, wrong]] = -9
-        logits[masks[:, wrong], wrong] = 4  # a chance of 98 % to be right
-        logits[boards.reshape(len(boards), -1)[:, cell] == digit + 1] = 0  # then, at a loss
-        return logits
-
-    found = best_first_search(
-        puzzle.puzzles, puzzle.geometry, evaluate, BestFirstConfig(evaluations=100)
-    )
-    np.testing.assert_array_equal(found.solutions, puzzle.solutions)
-    assert 2 < found.evaluations[0]  # to refute all that follows takes more than a thousand
-
-
-def test_boards_that_need_no_question():
-    full = puzzles.load("4x4", "test")[:1].solutions
-    twice = np.zeros((1, 4, 4), np.int8)
-    twice[0, 0, :2] = 1
-    boards = np.concatenate([full, twice])
-
-    def refuse(boards, masks):
-        raise AssertionError("nobody has to be asked")
-
-    found = best_first_search(boards, FOUR, refuse, BestFirstConfig(), limit=2)
-    assert found.found.tolist() == [1, 0]
-    assert found.decided.all() and not found.evaluations.any()
-
-
-def test_after_some_evaluations_it_takes_the_fast_function():
-    counts = {"full": 0, "fast": 0}
-
-    def counting(name):
-        def evaluate(boards, masks):
-            counts[name] += len(boards)
-            return np.zeros(masks.shape, np.float32)
-
-        return evaluate
-
-    boards = np.zeros((3, 4, 4), np.int8)
-    config = BestFirstConfig(evaluations=50, full_evaluations=2)
-    both = counting("full"), counting("fast")
-    found = best_first_search(boards, FOUR, both[0], config, evaluate_fast=both[1])
-    assert counts == {"full": 6, "fast": found.evaluations.sum() - 6}
-
-
-def test_once_solved_it_takes_the_fast_function():
-    puzzle, asked = puzzles.load("9x9-hard", "test")[:1], []
-    right = knowing(puzzle.solutions[0])
-
-    def fast(boards, masks):
-        asked.append(len(boards))
-        return right(boards, masks)
-
-    given = puzzle.puzzles, puzzle.geometry, right, BestFirstConfig()
-    found = best_first_search(*given, limit=2, evaluate_fast=fast)
-    assert found.decided[0] and len(asked) == found.evaluations[0] - 1 > 10
-
-
-def test_no_boards():
-    none = np.empty((0, 4, 4), np.int8)
-    result = best_first_search(none, FOUR, at_random(0), BestFirstConfig())
-    assert result.solutions.shape == (0, 4, 4) and result.solutions.dtype == np.int8
-    assert [*map(len, (result.found, result.decided, result.evaluations))] == [0, 0, 0]
-
-
 def test_the_budget():
     boards = np.zeros((2, 4, 4), np.int8)
     boards[1] = puzzles.load("4x4", "test")[:1].solutions[0]
     found = best_first_search(boards, FOUR, at_random(0), BestFirstConfig(evaluations=3), limit=100)
     assert found.evaluations.tolist() == [3, 0]
     assert found.decided.tolist() == [False, True]
-
-
-@pytest.mark.parametrize("value", [0, -1])
-def test_numbers_too_small(value):
-    with pytest.raises(ValueError, match="evaluations must be at least 1"):
-        BestFirstConfig(evaluations=value)
-    with pytest.raises(ValueError, match="limit must be at least 1"):
-        best_first_search(
-            np.zeros((1, 4, 4), np.int8), FOUR, at_random(0), BestFirstConfig(), value
-        )
-    with pytest.raises(ValueError, match="full_evaluations must not be negative, but is -1"):
-        BestFirstConfig(full_evaluations=-1)
 
 
 @pytest.mark.parametrize("geometry", [FOUR, Geometry.standard(6), sudoku_x(9), latin_square(5)])
@@ -231,17 +129,6 @@ def test_propagation_solves_what_singles_solve(name):
         np.testing.assert_array_equal(mask, left.ravel())
 
 
-def test_propagation_refutes():
-    tables = constraint_table(FOUR), constraint_members(FOUR)
-    cells = board.parse("123....4........").ravel()
-    mask = board.candidates(cells.reshape(1, 4, 4)).ravel()
-    assert board_status(cells, mask, *tables) == DEAD
-    cells = board.parse("12...3......3...").ravel()  # 3 and 4 are left for two cells, one of them
-    mask = board.candidates(cells.reshape(1, 4, 4)).ravel()
-    struck = mask & (np.arange(64) % 4 != 3)  # no 4 anywhere
-    assert propagate_singles(cells, struck, *tables) == DEAD
-
-
 def test_a_search_that_propagates_asks_about_fewer_boards():
     test = puzzles.load("9x9-hard", "test")[:8]
     searched = {
@@ -272,20 +159,3 @@ def test_it_fails_first_where_the_network_sees_no_way(geometry):
         sums = np.where(mask[tightest], logits[tightest], 0).sum(1)
         hardest = tightest[sums.argmin()]
         assert fail_first(mask, logits, members) == hardest[logits[hardest].argmax()]
-
-
-def test_once_solved_the_rest_is_refuted_a_constraint_at_a_time():
-    """What is likely is assumed until there is a solution; then only what fills the board is."""
-    puzzle = puzzles.load("9x9-hard", "test")[:1]
-    asked = []
-
-    def evaluate(boards, masks):
-        asked.append(int((boards == 0).sum()))
-        logits = knowing(puzzle.solutions[0])(boards, masks)
-        if len(asked) > 1:
-            logits[:, ::7] = -9  # sure of a part alone
-        return logits
-
-    found = best_first_search(puzzle.puzzles, puzzle.geometry, evaluate, BestFirstConfig(), limit=2)
-    assert found.found[0] == 1 and found.decided[0]
-    assert asked[:6] == [58, 58, 57, 57, 56, 56]  # it goes on where it was, or takes it back

@@ -1,28 +1,20 @@
 """Self-play on Ray: the same games whoever plays them, and actors may die."""
 
-import subprocess
-import sys
 import threading
 import time
-from dataclasses import fields, replace
-from functools import partial
+from dataclasses import replace
 
-import numpy as np
 import pytest
-import torch
 
 from sudoku_agents.calphazero.config import CAlphaZeroConfig
 from sudoku_agents.calphazero.learner import CAlphaZeroLearner
-from sudoku_agents.calphazero.replay import Positions, SparsePolicies
 from sudoku_agents.calphazero.search import SearchConfig
-from sudoku_agents.calphazero.self_play import SelfPlayer, SelfPlayGames
+from sudoku_agents.calphazero.self_play import SelfPlayGames
 from sudoku_curricula.curves import BLANKS_LEVEL, SUCCESS_RATE, read_curves
 from sudoku_curricula.schedules import SuccessRateConfig
-from sudoku_gym import evaluate, load_policy, puzzles
-from sudoku_gym.geometry import Geometry
-from sudoku_learning.networks import POLICY_AND_VALUE, FactorGraphConfig, Network
+from sudoku_learning.networks import FactorGraphConfig
 from sudoku_learning.training import RayConfig, Training
-from sudoku_learning.training.sampling import LocalSampler, split_games
+from sudoku_learning.training.sampling import split_games
 
 pytestmark = pytest.mark.xdist_group("ray")
 
@@ -42,21 +34,6 @@ def small(run, **changes):
     return replace(config, **changes)
 
 
-def network_of(seed):
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return Network(FactorGraphConfig(8, 2), POLICY_AND_VALUE, Geometry.standard(4))
-
-
-def assert_same(found, wanted):
-    for column in fields(found):
-        one, other = getattr(found, column.name), getattr(wanted, column.name)
-        if isinstance(one, Positions | SparsePolicies):
-            assert_same(one, other)
-        else:
-            np.testing.assert_array_equal(one, other, strict=True)
-
-
 def train(config):
     return Training(config, CAlphaZeroLearner)
 
@@ -66,39 +43,7 @@ def play(sampler, config, network, blanks, rng):
     return SelfPlayGames.concatenate(sampler.sample(network.state_dict(), tasks))
 
 
-@pytest.mark.slow
-def test_actors_play_with_the_latest_weights_what_one_process_plays(ray_cluster, tmp_path):
-    from sudoku_learning.training.actors import RaySampler
-
-    config = small(tmp_path)
-    make_player = partial(SelfPlayer, config)
-    here, there = LocalSampler(make_player), RaySampler(make_player, config.ray)
-    games = []
-    for seed, blanks in ((1, 9), (2, {9: 0.5, 10: 0.5}), (2, 9)):
-        network = network_of(seed)
-        games.append(play(there, config, network, blanks, np.random.default_rng(5)))
-        assert_same(games[-1], play(here, config, network, blanks, np.random.default_rng(5)))
-    first, other_blanks, other_weights = games
-    assert len(first.levels) == 40 and (first.levels == 9).all()
-    assert set(other_blanks.levels) == {9, 10}
-    assert len(first.positions) == first.lengths.sum()
-    same_puzzles, others = first.positions[:16], other_weights.positions[:16]
-    np.testing.assert_array_equal(same_puzzles.boards, others.boards)
-    assert (same_puzzles.policies.dense(64) != others.policies.dense(64)).any()
-
-    with pytest.raises(ValueError, match="blanks"):  # an error in a task is not tried again
-        play(there, config, network, 99, np.random.default_rng(0))
-    assert there.pool is None
-
-
-def test_tasks_hold_all_games_and_seeds_of_their_own():
-    rng, ray = np.random.default_rng(0), RayConfig(games_per_task=16)
-    tasks = [task for _ in range(2) for task in split_games(40, 9, ray, rng)]
-    assert [task.games for task in tasks] == [16, 16, 8, 16, 16, 8]
-    assert len({task.seed for task in tasks}) == 6
-
-
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_training_goes_on_when_an_actor_is_killed_and_resumes_to_the_bit(ray_cluster, tmp_path):
     here = RayConfig(games_per_task=16)
     settings = {"games": 96, "search": SearchConfig(simulations=64, reward="sparse")}
@@ -135,27 +80,3 @@ def test_training_goes_on_when_an_actor_is_killed_and_resumes_to_the_bit(ray_clu
             for run in ("killed", "whole")
         )
         assert one == other, name
-
-
-@pytest.mark.slow
-def test_the_command_joins_a_cluster_and_makes_a_run_that_can_be_loaded(ray_cluster, tmp_path):
-    command = ["-c", "import sys; from sudoku_gym.cli import main; sys.exit(main())"]
-    options = ["--run", str(tmp_path), "--iterations", "1", "--games", "8", "--ray.actors", "1"]
-    options += ["--validation-games", "8", "--search.simulations", "4"]
-    address = ray_cluster.get_runtime_context().gcs_address
-    done = subprocess.run(
-        [sys.executable, *command, "train", "calphazero", *options, "--ray.address", address],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "Connecting to existing Ray cluster" in done.stderr
-    assert evaluate(load_policy(tmp_path), puzzles.load("4x4", "test")[:8]).illegal == 0
-
-
-def test_without_ray_the_extra_is_named_and_one_process_is_enough(tmp_path, monkeypatch):
-    monkeypatch.delitem(sys.modules, "sudoku_learning.training.actors", raising=False)
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ModuleNotFoundError, match=r"constraints.txt '\.\[rllib\]' in a checkout"):
-        train(small(tmp_path))
-    assert train(small(tmp_path, ray=RayConfig())).step().steps > 40

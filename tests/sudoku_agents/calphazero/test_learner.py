@@ -20,13 +20,13 @@ from sudoku_curricula.curves import (
     SUCCESS_RATE,
     read_curves,
 )
-from sudoku_curricula.schedules import Algorithm1Config, ConstantConfig, SuccessRateConfig
+from sudoku_curricula.schedules import Algorithm1Config, SuccessRateConfig
 from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import POLICY_AND_VALUE, FactorGraphConfig, Network
-from sudoku_learning.training import OptimizerConfig, Training
+from sudoku_learning.training import Training
 
 
 def small(run, **changes):
@@ -103,48 +103,6 @@ def test_an_interrupted_run_continues_to_the_bit(tmp_path, root):
     assert resumed.random.numbers() == whole.random.numbers()
 
 
-def test_another_configuration_can_not_take_over_a_run(tmp_path):
-    train(small(tmp_path, iterations=1)).run()
-    with pytest.raises(ValueError, match="already holds a run"):
-        train(small(tmp_path))
-    with pytest.raises(ValueError, match="has network"):
-        train(small(tmp_path, resume=True, network=FactorGraphConfig(16, 2)))
-    with pytest.raises(ValueError, match="elsewhere holds no run"):
-        train(small(tmp_path / "elsewhere", resume=True))
-    (tmp_path / "config.json").write_text("{")
-    with pytest.raises(ValueError, match=r"config\.json: the file is damaged"):
-        train(small(tmp_path, resume=True))
-
-
-def test_a_run_interrupted_before_its_first_checkpoint_begins_again(tmp_path, monkeypatch):
-    class Interruption(Exception):
-        pass
-
-    def interrupt(*_):
-        raise Interruption
-
-    with monkeypatch.context() as patch, pytest.raises(Interruption):
-        patch.setattr("sudoku_learning.training.checkpoint.write_checkpoint", interrupt)
-        train(small(tmp_path / "run")).run()
-    with pytest.raises(ValueError, match="already holds a run"):
-        train(small(tmp_path / "run"))
-    with pytest.raises(ValueError, match="has network"):
-        train(small(tmp_path / "run", resume=True, network=FactorGraphConfig(16, 2)))
-    again = train(small(tmp_path / "run", resume=True))
-    assert again.iteration == 0
-    again.run()
-    whole = train(small(tmp_path / "whole"))
-    whole.run()
-    assert torch.equal(weights_of(again), weights_of(whole))
-    found, wanted = read_curves(tmp_path / "run"), read_curves(tmp_path / "whole")
-    assert found[SUCCESS_RATE] == wanted[SUCCESS_RATE]
-
-
-def test_an_unknown_environment_is_named(tmp_path):
-    with pytest.raises(ValueError, match=r"env='Sudoku5x5-v0': .*doesn't exist"):
-        train(small(tmp_path, env="Sudoku5x5-v0"))
-
-
 @pytest.mark.parametrize("metric", ["policy_accuracy", "completion"])
 def test_the_papers_curriculum_is_fed_its_metric(tmp_path, metric):
     curriculum = Algorithm1Config(start=2, stop=3, gamma=0.01, metric=metric)
@@ -155,12 +113,6 @@ def test_the_papers_curriculum_is_fed_its_metric(tmp_path, metric):
     assert 0.01 < first.rate <= 1 and second.level == 3
     # Held-out games go on to the next level at once, what is measured in training can not.
     assert trainer.iteration == (2 if metric == "completion" else 3)
-
-
-def test_a_constant_level_never_moves(tmp_path):
-    trainer = train(small(tmp_path, iterations=2, curriculum=ConstantConfig(blanks=3)))
-    trainer.run()
-    assert read_curves(tmp_path)[BLANKS_LEVEL][1] == [3.0, 3.0]
 
 
 def test_the_trained_agent_is_a_policy_for_every_size(tmp_path):
@@ -176,23 +128,6 @@ def test_the_trained_agent_is_a_policy_for_every_size(tmp_path):
         policy = load_policy(tmp_path / "run", simulations=simulations)
         for size in (4, 6):
             check_policy(policy, Geometry.standard(size))
-
-
-def test_resuming_takes_the_saved_options_up_again(tmp_path):
-    run = ["--run", str(tmp_path / "run")]
-    small = ["--iterations", "1", "--games", "8", "--validation-games", "8"]
-    parts = ["network:factor-graph", "--network.channels", "8", "curriculum:constant"]
-    search = ["--search.simulations", "4", "--search.root", "gumbel", "--search.backup", "max"]
-    main([*run, *small, *search, "--search.no-proofs", *parts])
-    with pytest.raises(ValueError, match="already holds a run"):
-        main([*run, *small])
-    main([*run, "--resume", "--iterations", "2"])
-    config = json.loads((tmp_path / "run" / "config.json").read_text())
-    chosen = {name: config["search"][name] for name in ("root", "backup", "proofs")}
-    assert chosen == {"root": "gumbel", "backup": "max", "proofs": False}
-    assert (config["games"], config["iterations"]) == (8, 2)
-    assert config["network"]["channels"] == 8 and config["curriculum"]["blanks"] == 8
-    assert read_curves(tmp_path / "run")[ITERATION][1] == [1, 2]
 
 
 def test_options_of_a_name_change_the_search_that_the_network_was_trained_with():
@@ -248,20 +183,6 @@ def test_the_shipped_network_solves_the_test_orbits_and_9x9_boards():
 def test_unusable_configurations_are_refused(wrong, message):
     with pytest.raises(ValueError, match=message):
         CAlphaZeroConfig(**wrong)
-
-
-@pytest.mark.parametrize(
-    ("kind", "wrong", "message"),
-    [
-        (SearchConfig, {"reward": "dense"}, "reward must be 'terminal' or 'sparse'"),
-        (OptimizerConfig, {"batch_size": 0}, "batch_size must be at least 1"),
-        (CAlphaZeroLossConfig, {"passes": 0.0}, "passes must be positive"),
-        (OptimizerConfig, {"learning_rate": -1.0}, "learning_rate must be positive"),
-    ],
-)
-def test_unusable_parts_of_a_configuration_are_refused(kind, wrong, message):
-    with pytest.raises(ValueError, match=message):
-        kind(**wrong)
 
 
 def test_rounds_depend_on_how_a_network_is_used():

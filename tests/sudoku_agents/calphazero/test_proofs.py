@@ -132,34 +132,6 @@ def test_one_cell_without_a_good_digit_is_enough(root):
         assert (found.refuted == masks).all() and found.values == 0
 
 
-def test_a_refuted_move_is_not_tried_again():
-    boards, masks, geometry = wrong_or_right("4x4", 200, (6, 10), 0, 2)
-    config = SearchConfig(simulations=60, reward="sparse", unvisited_bonus=0.0)
-    found = tree_search(boards, masks, geometry, uniform, config)
-    made = after(boards, found.refuted, None, 4)
-    stuck = ~board.candidates(made).reshape(-1, 16, 4).any(2) & (made.reshape(-1, 16) == 0)
-    assert stuck.any(1).any()
-    assert (found.visit_counts[found.refuted][stuck.any(1)] == 1).all()
-
-
-@pytest.mark.parametrize("root", ["puct", "gumbel"])
-@pytest.mark.parametrize("actions", ["legal", "blank"])
-def test_with_the_terminal_reward_a_lost_root_is_searched_as_without_proofs(root, actions):
-    boards, masks, geometry = wrong_or_right("4x4", 300, 9, 3, 4, actions)
-    stuck = ~board.candidates(boards).reshape(-1, 16, 4).any(2) & (boards.reshape(-1, 16) == 0)
-    boards, masks = boards[stuck.any(1)], masks[stuck.any(1)]
-    assert len(boards) > 50
-    settings = {"simulations": 60, "root": root, "actions": actions, "end_at_dead_end": False}
-    found, plain = (
-        tree_search(boards, masks, geometry, uniform, SearchConfig(proofs=proofs, **settings))
-        for proofs in (True, False)
-    )
-    np.testing.assert_array_equal(found.visit_counts, plain.visit_counts)
-    np.testing.assert_array_equal(found.values, plain.values)
-    np.testing.assert_array_equal(found.action_weights, plain.action_weights)
-    assert (found.refuted == masks).all() and not plain.refuted.any()
-
-
 def test_moves_that_may_be_played_may_all_be_refuted():
     boards, masks, geometry = wrong_or_right("6x6", 300, 14, 0, 6)
     found = tree_search(
@@ -194,23 +166,6 @@ def test_the_next_search_knows_what_the_last_one_proved(root):
         np.arange(len(games)), boards[games], masks[games], uniform
     )
     assert again.visit_counts.sum() < fresh.visit_counts.sum()
-
-
-def test_a_board_off_the_solved_one_is_searched_again():
-    boards, masks, geometry = wrong_or_right("4x4", 300, 4, 0, 8)
-    config = SearchConfig(simulations=300, reward="sparse")
-    trees, games = BatchedSearch(boards, geometry, config), np.arange(len(boards))
-    found = trees.search(games, boards, masks, uniform)
-    wrong = masks & ~found.solved & found.solved.any(1, keepdims=True)
-    games = np.flatnonzero(wrong.any(1))
-    assert len(games) > 5
-    moves = wrong[games].argmax(1)
-    boards.reshape(len(boards), -1)[games, moves // 4] = moves % 4 + 1
-    masks = legal_placements(boards, geometry, "legal")
-    games = games[masks[games].any(1)]
-    again = trees.search(games, boards[games], masks[games], uniform)
-    assert not again.solved.any() and not solvable(boards[games], geometry).any()
-    assert (again.refuted == masks[games]).all()
 
 
 @pytest.mark.parametrize("root", ["puct", "gumbel"])

@@ -144,42 +144,6 @@ def test_a_batched_search_goes_on_from_the_subtree_of_the_move(backup):
     assert seen > 24
 
 
-def test_without_reuse_each_search_begins_anew():
-    config = SearchConfig(simulations=30, reuse=False)
-    boards, _, masks = roots(8, 7)
-    batched, games = BatchedSearch(boards, FOUR, config), np.arange(8)
-    moves = batched.search(games, boards, masks, arbitrary).best_actions()
-    boards.reshape(8, -1)[games, moves // 4] = moves % 4 + 1
-    masks = board.candidates(boards).reshape(8, -1)
-    found = batched.search(games, boards, masks, arbitrary)
-    fresh = tree_search(boards, masks, FOUR, arbitrary, config)
-    np.testing.assert_array_equal(found.visit_counts, fresh.visit_counts)
-
-
-def test_visits_are_legal_and_counted():
-    boards, _, masks = roots(32, 8)
-    found = tree_search(boards, masks, FOUR, uniform, SearchConfig(simulations=25))
-    assert (found.visit_counts.sum(1) == 25).all()
-    assert not found.visit_counts[~masks].any()
-    np.testing.assert_allclose(found.action_weights.sum(1), 1, rtol=1e-6)
-    assert ((found.values >= 0) & (found.values <= 1)).all()
-
-
-def test_enough_simulations_solve_what_greedy_play_does_not():
-    boards, solutions, masks = roots(64, 5, seed=3)
-    config = SearchConfig(simulations=400, reward="sparse")
-    best = tree_search(boards, masks, FOUR, uniform, config).best_actions()
-    right = solutions.reshape(64, -1)[np.arange(64), best // 4] == best % 4 + 1
-    assert right.all()
-
-
-def test_a_solved_leaf_settles_the_move():
-    boards, _, masks = roots(16, 1)
-    found = tree_search(boards, masks, FOUR, uniform, SearchConfig(simulations=1))
-    assert found.solved.any(1).all()
-    np.testing.assert_array_equal(found.best_actions(), masks.argmax(1))
-
-
 def test_the_bonus_tries_every_action_first():
     boards, _, masks = roots(8, 6)
     most = int(masks.sum(1).max())
@@ -249,16 +213,6 @@ def test_the_games_are_those_of_the_environment(name, many, end_at_dead_end, rew
     assert len(ends) == 64 and len(set(ends)) > 1
 
 
-def test_a_network_that_is_sure_solves_nothing():
-    def sure(boards, masks):
-        return uniform(boards, masks)[0], np.ones(len(boards), np.float32)
-
-    boards, _, masks = roots(8, 9)
-    for proofs in (True, False):
-        found = tree_search(boards, masks, FOUR, sure, SearchConfig(simulations=8, proofs=proofs))
-        assert not found.solved.any() and not found.solutions.any()
-
-
 def test_the_best_value_is_that_of_one_good_reply_among_bad_ones():
     boards, masks = np.zeros((1, 4, 4), np.int8), np.zeros((1, 64), np.bool_)
     masks[0, 0] = True  # only the digit 1 in the first cell may be played
@@ -271,23 +225,3 @@ def test_the_best_value_is_that_of_one_good_reply_among_bad_ones():
         found = tree_search(boards, masks, FOUR, evaluate, config)
         assert found.best_actions() == [0] and (found.action_weights == masks).all()
         np.testing.assert_allclose(found.values, value, atol=0.15 * (backup == "mean"))
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"simulations": 0}, "simulations must be at least 1"),
-        ({"simulations": 2**16}, "simulations must be below 65536"),
-        ({"considered": 0}, "considered must be at least 1"),
-        ({"c_puct": -1.0}, "c_puct must be at least 0"),
-        ({"c_visit": float("nan")}, "c_visit must be at least 0"),
-        ({"c_scale": float("inf")}, "c_scale must be at least 0 and finite"),
-        ({"root": "uct"}, "root must be 'puct' or 'gumbel', not 'uct'"),
-        ({"backup": "sum"}, "backup must be 'mean' or 'max', not 'sum'"),
-        ({"reward": "dense"}, "reward must be 'terminal' or 'sparse'"),
-        ({"actions": "any"}, "actions must be 'legal' or 'blank'"),
-    ],
-)
-def test_unusable_settings_are_refused(wrong, message):
-    with pytest.raises(ValueError, match=message):
-        SearchConfig(**wrong)

@@ -35,9 +35,3 @@ def test_a_choice_of_them_is_the_same_choice(dense, data):
     assert_same(SparsePolicies.of(dense)[index], dense[index])
     start, stop = data.draw(st.integers(0, 6)), data.draw(st.integers(0, 6))
     assert_same(SparsePolicies.of(dense)[start:stop], dense[start:stop])
-
-
-@given(parts=st.lists(DENSE, min_size=1, max_size=4))
-def test_parts_are_joined_in_order(parts):
-    joined = SparsePolicies.concatenate([SparsePolicies.of(part) for part in parts])
-    assert_same(joined, np.concatenate(parts))

@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from sudoku_agents.calphazero.config import CAlphaZeroConfig, CAlphaZeroLossConfig
+from sudoku_agents.calphazero.learner import losses, update_network
 from sudoku_agents.calphazero.replay import PositionReplay, Positions, SparsePolicies
 from sudoku_agents.calphazero.search import SearchConfig
-from sudoku_agents.calphazero.updates import losses, update_network
 from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
@@ -86,42 +86,6 @@ def test_updates_teach_the_right_placements(augment):
     taught = fresh.policies.dense(64) > 0
     assert (masks & ~taught).any(1).mean() > 0.5  # wrong placements were legal, yet
     assert taught[np.arange(200), choice].mean() > 0.97
-
-
-def test_training_is_the_same_to_the_bit_for_the_same_generators():
-    def weights():
-        with torch.random.fork_rng():
-            torch.manual_seed(3)
-            network = make(8, 2)
-        optimizer = Optimizer(network, OptimizerConfig(1e-2))
-        update_network(
-            network,
-            optimizer,
-            solver_positions(128),
-            256,
-            Geometry.standard(4),
-            settings(32),
-            np.random.default_rng(5),
-        )
-        return torch.nn.utils.parameters_to_vector(network.parameters())
-
-    assert torch.equal(weights(), weights())
-
-
-def test_the_entropy_term_keeps_the_policy_undecided():
-    def entropy(weight):
-        with torch.random.fork_rng():
-            torch.manual_seed(0)
-            network = make(8, 2)
-        optimizer = Optimizer(network, OptimizerConfig(1e-2))
-        config = settings(64, entropy_weight=weight)
-        rng, geometry = np.random.default_rng(0), Geometry.standard(4)
-        positions = solver_positions(256, only_singles=True)
-        for _ in range(4):
-            last = update_network(network, optimizer, positions, 512, geometry, config, rng)
-        return last.entropy
-
-    assert entropy(10.0) > entropy(0.0) + 0.05
 
 
 @pytest.mark.parametrize(("every_action", "uniform"), [(True, 64), (False, 4 * 6)])

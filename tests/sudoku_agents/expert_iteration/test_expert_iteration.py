@@ -8,7 +8,7 @@ import torch
 
 from sudoku_agents.best_first_search import BestFirstConfig
 from sudoku_agents.best_first_search.solver import BestFirstSolver
-from sudoku_agents.expert_iteration import labels
+from sudoku_agents.expert_iteration import learner as labels
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
 from sudoku_agents.expert_iteration.learner import (
     EVALUATIONS,
@@ -18,7 +18,7 @@ from sudoku_agents.expert_iteration.learner import (
 )
 from sudoku_agents.expert_iteration.policy import load
 from sudoku_curricula.curves import COMPLETION_RATE, TRAINING_COMPLETION, read_curves
-from sudoku_curricula.schedules import ConstantConfig, SuccessRateConfig
+from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import SolverPolicy
@@ -100,26 +100,6 @@ def test_a_short_run_learns(tmp_path):
     assert training.learner._joined == ("Sudoku4x4-v0", "Sudoku6x6-v0")
 
 
-def test_a_run_begins_with_the_weights_of_another(tmp_path):
-    first = train(small(tmp_path / "first", iterations=1))
-    first.run()
-    config = small(tmp_path / "second", iterations=1, weights=tmp_path / "first")
-    second = train(config)
-    torch.testing.assert_close(weights_of(second), weights_of(first), rtol=0, atol=0)
-    second.run()
-    assert not torch.equal(weights_of(second), weights_of(first))
-    (tmp_path / "first").rename(tmp_path / "elsewhere")  # it is not needed any more
-    again = train(replace(config, resume=True))
-    torch.testing.assert_close(weights_of(again), weights_of(second), rtol=0, atol=0)
-    (tmp_path / "elsewhere").rename(tmp_path / "first")
-    other = replace(config, run=tmp_path / "third", network=replace(NETWORK, channels=16))
-    with pytest.raises(ValueError, match=r"a network can't begin with it.*weights.safetensors"):
-        train(other)
-    with pytest.raises(ValueError, match="no checkpoint"):
-        train(replace(other, weights=tmp_path))
-    assert not (tmp_path / "third").exists()
-
-
 def test_the_average_of_the_weights_is_what_plays(tmp_path):
     config = small(tmp_path / "run", iterations=1, average=0.9)
     training = train(config)
@@ -164,64 +144,6 @@ def test_an_interrupted_run_continues_to_the_bit(tmp_path, monkeypatch, average)
     assert found.numbers == wanted.numbers and found.arrays.keys() == wanted.arrays.keys()
     for name, array in wanted.arrays.items():
         np.testing.assert_array_equal(found.arrays[name], array)
-
-
-def test_a_search_that_solves_nothing_is_an_error(tmp_path):
-    config = small(
-        tmp_path,
-        env="Sudoku9x9-v0",
-        envs=("Sudoku9x9-v0",),
-        shares=(1.0,),
-        search=BestFirstConfig(evaluations=1),
-    )
-    with pytest.raises(ValueError, match=r"solved no puzzle of Sudoku9x9-v0: begin with"):
-        train(config).run()
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"games": 0}, "games must be at least 1"),
-        ({"search_rounds": 0}, "search_rounds must be at least 1"),
-        ({"pool": 0}, "pool must be at least 1"),
-        ({"envs": ("Sudoku4x4-v0", "Sudoku9x9-v0")}, "envs must hold Sudoku6x6-v0"),
-        ({"envs": ("Sudoku6x6-v0", "Sudoku6x6-v0")}, "and each once"),
-        ({"shares": (1.0,)}, "shares must be positive, one for each of the 2"),
-        ({"shares": (1.0, 0.0)}, "shares must be positive"),
-        ({"as_stored": -0.5}, "as_stored must lie in"),
-        ({"join_at": 1.5}, "join_at must lie in"),
-        ({"average": 1.0}, "average must lie in"),
-        ({"envs": ("Sudoku6x6-v0", "Sudoku5x5-v0")}, "Sudoku5x5-v0"),
-        ({"recurrent": {"segments": 0}}, "segments must be at least 1"),
-        ({"recurrent": {"stay_probability": 2.0}}, "stay_probability must lie in"),
-        ({"optimizer": {"learning_rate": 0.0}}, "learning_rate must be positive"),
-        ({"optimizer": {"constant_share": 1.5}}, "constant_share must lie in"),
-        ({"recurrent": {"policy_weight": -1.0}}, "policy_weight must not be negative"),
-    ],
-)
-def test_settings_that_make_no_sense(tmp_path, changes, message):
-    with pytest.raises(ValueError, match=message):
-        kinds = {"optimizer": OptimizerConfig, "recurrent": RecurrentConfig}
-        for name in kinds.keys() & changes.keys():
-            changes = {name: kinds[name](**changes[name])}
-        small(tmp_path, **changes)
-
-
-@pytest.mark.slow
-def test_the_curriculum_moves(tmp_path):
-    schedule = SuccessRateConfig(start=2, stop=6, step=2, threshold=0.1, window=8, min_count=8)
-    training = train(small(tmp_path, curriculum=schedule, as_stored=0.5))
-    training.run()
-    assert training.curriculum.schedule.level > 2
-    learned = training.learner._pools["Sudoku6x6-v0"].puzzles
-    blanks = set((learned == 0).sum((1, 2)).tolist())
-    assert blanks & {2, 4} and max(blanks) > 12
-
-
-@pytest.mark.slow
-@pytest.mark.xdist_group("ray")
-def test_actors_label_what_one_process_labels(actors_change_nothing):
-    actors_change_nothing(train, small)
 
 
 @pytest.mark.slow

@@ -117,18 +117,3 @@ def test_the_first_evaluation_of_the_best_first_search_has_starts():
         for each in (solver, without)
     }
     assert asked[solver] < asked[without] / 2
-
-
-def test_singles_between_evaluations_are_for_the_best_first_search():
-    solver = load_policy("expert-iteration?search=best-first&propagate=true").solver
-    assert solver.config.propagate
-    assert not load_policy("expert-iteration?search=best-first").solver.config.propagate
-    with pytest.raises(ValueError, match="propagate=true is for the best-first search"):
-        load_policy("expert-iteration?propagate=true")
-
-
-def test_the_most_visited_action_needs_a_tree_search():
-    assert load_policy("expert-iteration?simulations=8&most_visited=true").most_visited
-    assert not load_policy("expert-iteration?simulations=8").most_visited
-    with pytest.raises(ValueError, match="give simulations too"):
-        load_policy("expert-iteration?most_visited=true")

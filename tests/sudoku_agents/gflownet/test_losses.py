@@ -9,10 +9,15 @@ import torch
 from gflownet_exact import StateGraph
 from sudoku_agents.gflownet import losses
 from sudoku_agents.gflownet.config import BalanceConfig, RewardConfig
-from sudoku_agents.gflownet.estimates import LogZEstimates, balance_loss, log_pb, log_z_estimates
+from sudoku_agents.gflownet.estimates import (
+    LogZEstimates,
+    balance_loss,
+    log_candidate_product,
+    log_pb,
+    log_z_estimates,
+)
 from sudoku_agents.gflownet.flows import FlowOutput
 from sudoku_agents.gflownet.orders import ORDERS
-from sudoku_agents.gflownet.rewards import log_candidate_product
 from sudoku_agents.gflownet.trajectories import rollout
 from sudoku_gym import board
 from sudoku_gym.board.actions import sample_actions

@@ -19,7 +19,6 @@ from sudoku_learning.training import Training
 
 FOUR = Geometry.standard(4)
 SEVERAL = board.parse("12.. .... ..2. ....")  # has several solutions, and dead ends row by row
-DEAD_END = board.parse("123. ...4 .... ....")  # the last cell of the first row has no candidate
 
 
 def trained(run, order, **changes):
@@ -66,12 +65,6 @@ def test_a_network_trained_in_a_tree_plays_in_it(tmp_path, order, sample):
     assert play(learner.policy(), SEVERAL, 1, seed=0)[1][order]
 
 
-def test_a_network_trained_without_an_order_plays_anywhere(tmp_path):
-    run, _ = trained(tmp_path, "any")
-    _, in_order = play(load(run, sample=True), SEVERAL, 50, seed=0)
-    assert in_order == {"any": True, "rows": False, "constrained": False}
-
-
 def test_what_is_surely_right_is_played_in_the_order_too(tmp_path):
     likelihood = {
         "loss": BalanceConfig(kind="maximum-likelihood"),
@@ -104,10 +97,3 @@ def test_its_probabilities_are_the_forward_policy(tmp_path, order):
     found = policy.probabilities(SEVERAL[None], masks.candidates)
     wanted = np.exp(learner.network.log_policy(SEVERAL[None], masks, FOUR))
     np.testing.assert_allclose(found, wanted, atol=1e-6)
-
-
-@pytest.mark.parametrize("order", ORDERS)
-def test_after_a_dead_end_any_legal_placement_goes(tmp_path, order):
-    policy = load(trained(tmp_path, order)[0], sample=True)
-    ends, _ = play(policy, DEAD_END, 20, seed=0)  # which checks that each move is legal
-    assert (ends != DEAD_END).any((1, 2)).all()

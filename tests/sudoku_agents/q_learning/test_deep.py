@@ -14,15 +14,14 @@ from sudoku_agents.q_learning.deep.config import (
     ReplayConfig,
     TargetsConfig,
 )
-from sudoku_agents.q_learning.deep.games import play_games
-from sudoku_agents.q_learning.deep.learner import Q_ERROR, Q_LOSS, DQNLearner, main
+from sudoku_agents.q_learning.deep.learner import Q_ERROR, Q_LOSS, DQNLearner, play_games
 from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, read_curves
-from sudoku_curricula.schedules import ConstantConfig, SuccessRateConfig
+from sudoku_curricula.schedules import SuccessRateConfig
 from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.testing import check_policy
-from sudoku_learning.networks import FactorGraphConfig, MLPConfig, NetworkPolicy
+from sudoku_learning.networks import FactorGraphConfig, NetworkPolicy
 from sudoku_learning.training import OptimizerConfig, Training
 
 PLAIN = TargetsConfig(n_step=3, backup="max", hindsight=False)
@@ -106,38 +105,6 @@ def test_a_short_run_learns(tmp_path):
     assert ((logits > 0) == right).mean() > 0.9
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"targets": PLAIN},
-        {
-            "targets": replace(PLAIN, double=False),
-            "values": "plain",
-            "dueling": True,
-            "network": FactorGraphConfig(intersections=True),
-            "iterations": 30,  # its first ten go by without a solved puzzle
-        },
-        {"replay": ReplayConfig(priority=0.0), "updates": DQNUpdatesConfig(segments=1)},
-    ],
-    ids=["n-step", "plain-dueling", "one-segment"],
-)
-def test_every_kind_learns(tmp_path, changes):
-    config = DQNConfig(
-        run=tmp_path / "run",
-        seed=3,
-        games=32,
-        validation_games=8,
-        evaluate_every=5,
-        **{"iterations": 10, **changes},
-    )
-    training = train(replace(config, curriculum=ConstantConfig(blanks=8)))
-    test = puzzles.load("4x4", "test")[::40]
-    assert evaluate(training.learner.policy(), test).completion_rate < 0.2
-    training.run()
-    assert evaluate(training.learner.policy(), test).completion_rate > 0.7
-
-
 @pytest.mark.parametrize(
     "changes",
     [{}, {"targets": PLAIN, "values": "plain", "dueling": True, "replay": ReplayConfig(200, 0.0)}],
@@ -168,81 +135,7 @@ def test_an_interrupted_run_continues_to_the_bit(tmp_path, monkeypatch, changes)
         np.testing.assert_array_equal(array, wanted.arrays[name], strict=True)
 
 
-@pytest.mark.parametrize(
-    ("kind", "changes", "message"),
-    [
-        (TargetsConfig, {"n_step": 0}, "n_step must be at least 1"),
-        (TargetsConfig, {"discount": 1.5}, "discount must lie in"),
-        (TargetsConfig, {"backup": "mean"}, "backup must be 'max' or"),
-        (TargetsConfig, {"tau": 0.0}, "tau must lie in"),
-        (ReplayConfig, {"capacity": 0}, "capacity must be at least 1"),
-        (ReplayConfig, {"priority": 2.0}, "priority must lie in"),
-        (ReplayConfig, {"importance": -1.0}, "importance must lie in"),
-        (OptimizerConfig, {"batch_size": 0}, "batch_size must be at least 1"),
-        (DQNUpdatesConfig, {"move_weight": 0.0}, "move_weight must be positive"),
-        (OptimizerConfig, {"constant_share": 1.5}, "constant_share must lie in"),
-        (DQNConfig, {"games": 0}, "games must be at least 1"),
-        (DQNConfig, {"random_moves": -1.0}, "random_moves must not be negative"),
-        (DQNConfig, {"reward": "none"}, "reward must be one of"),
-        (DQNConfig, {"actions": "any"}, "actions must be one of"),
-        (DQNConfig, {"values": "log"}, "values must be one of"),
-        (DQNConfig, {"env": "Sudoku5x5-v0"}, "Sudoku5x5-v0"),
-        (DQNConfig, {"reward": "dense"}, "use values='plain'"),
-        (DQNConfig, {"reward": "terminal"}, "use no hindsight and backup='max'"),
-        (DQNConfig, {"actions": "blank"}, "use no hindsight and backup='max'"),
-        (DQNConfig, {"targets": TargetsConfig(discount=0.9)}, "use no hindsight"),
-        (DQNUpdatesConfig, {"segments": 0}, "segments must be at least 1"),
-        (DQNUpdatesConfig, {"stay_probability": 1.5}, "stay_probability must lie in"),
-        (DQNConfig, {"sampling_rounds": 0}, "sampling_rounds must be at least 1"),
-        (DQNConfig, {"network": MLPConfig()}, "use updates.segments=1"),
-        (
-            DQNConfig,
-            {"values": "plain", "network": FactorGraphConfig(convergence_margin=1.0)},
-            "network.convergence_margin needs logits",
-        ),
-    ],
-)
-def test_settings_that_make_no_sense(kind, changes, message):
-    with pytest.raises(ValueError, match=message):
-        kind(**changes)
-
-
-def test_without_the_rules(tmp_path):
-    """Any digit in any blank cell, paid for units as they are filled: a perceptron's game."""
-    config = small(
-        tmp_path / "run",
-        actions="blank",
-        reward="dense",
-        values="plain",
-        targets=replace(PLAIN, n_step=1),
-        updates=DQNUpdatesConfig(segments=1),
-        optimizer=OptimizerConfig(4e-3, 16, constant_share=0.5),
-        network=MLPConfig((32,)),
-        curriculum=ConstantConfig(blanks=3),
-    )
-    train(config).run()
-    policy = load_policy(tmp_path / "run")
-    assert policy.threshold is None
-    source = puzzles.load("4x4", "test")[:20]
-    result = evaluate(policy, source, actions="blank")
-    assert result.illegal == 0 and result.solved.shape == (20,)
-    with pytest.raises(ValueError, match="has none to choose"):
-        agent.load(tmp_path / "run", rounds=3)
-
-
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.xdist_group("ray")
 def test_actors_play_what_one_process_plays(actors_change_nothing):
     actors_change_nothing(train, small)
-
-
-def test_the_command_line(tmp_path, capsys):
-    run = tmp_path / "run"
-    small = ["--iterations", "1", "--games", "8", "--validation-games", "4"]
-    main(["--run", str(run), *small, "--replay.priority", "0.5", "network:factor-graph"])
-    assert "hindsight" in capsys.readouterr().out
-    main(["--run", str(run), "--resume", "--iterations", "2"])
-    assert agent.load(run, rounds=40).network.body.rounds == 40
-    assert load_policy(f"{run}?rounds=3").network.body.rounds == 3
-    assert load_policy(run).threshold == 5  # its values are logits
-    assert load_policy(f"{run}?threshold=1e9").threshold == 1e9

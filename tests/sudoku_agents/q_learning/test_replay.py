@@ -4,41 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from sudoku_agents.q_learning.deep.config import DQNConfig, TargetsConfig
-from sudoku_agents.q_learning.deep.games import n_step_transitions
-from sudoku_agents.q_learning.deep.replay import SumTree, TransitionReplay, Transitions
-
-PRIORITIES = st.lists(st.sampled_from([0.0, 0.0, 0.25, 1.0, 3.5]), min_size=1, max_size=40)
+from sudoku_agents.q_learning.deep.learner import n_step_transitions
+from sudoku_agents.q_learning.deep.replay import TransitionReplay, Transitions
 
 
 def some_transitions(count, first=0):
     """Transitions that are told apart by their returns: first, first + 1, ..."""
     blank = Transitions.none(count, 4)
     return replace(blank, returns=np.arange(first, first + count, dtype=np.float32))
-
-
-@settings(deadline=None)
-@given(priorities=PRIORITIES, data=st.data())
-def test_a_sum_tree_is_cumulative_sums(priorities, data):
-    tree, wanted = SumTree(len(priorities)), np.array(priorities)
-    tree.set(np.arange(len(wanted)), wanted)
-    changed = data.draw(st.lists(st.integers(0, len(wanted) - 1), min_size=1, unique=True))
-    wanted[changed] = 2.0
-    tree.set(np.array(changed), np.full(len(changed), 2.0))
-    assert tree.total == wanted.sum()
-    np.testing.assert_array_equal(tree.priorities, wanted)
-    masses = np.linspace(0, wanted.sum(), 23, endpoint=False)
-    ends = wanted.cumsum()
-    np.testing.assert_array_equal(tree.find(masses), np.searchsorted(ends, masses, side="right"))
-
-
-def test_no_rounding_finds_a_leaf_without_priority():
-    tree = SumTree(5)
-    tree.set(np.arange(5), np.array([0.1, 0.2, 0.3, 0.0, 0.0]))
-    assert tree.find(np.array([tree.total, tree.total * (1 + 1e-15)])).tolist() == [2, 2]
 
 
 def test_the_oldest_moves_are_forgotten():

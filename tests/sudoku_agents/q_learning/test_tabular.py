@@ -7,22 +7,20 @@ import numpy as np
 import pytest
 import torch
 
-from sudoku_agents.q_learning.tabular import agent
+from sudoku_agents.q_learning.tabular.agent import QTable
 from sudoku_agents.q_learning.tabular.config import QLearningConfig
 from sudoku_agents.q_learning.tabular.learner import (
     STATES,
+    FixedPuzzles,
     QLearningLearner,
-    main,
     play_and_learn,
 )
-from sudoku_agents.q_learning.tabular.puzzles import FixedPuzzles
-from sudoku_agents.q_learning.tabular.table import QTable
 from sudoku_curricula.curves import BLANKS_LEVEL, TRAINING_COMPLETION, read_curves
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym import board, evaluate, load_policy, puzzles, solver
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.testing import check_policy
-from sudoku_learning.training import RayConfig, Training
+from sudoku_learning.training import Training
 
 # Six blanks, one solution; the first legal placement may be wrong.
 PUZZLE = board.parse("1.3. 34.. 2.4. 43.1".replace(" ", ""))
@@ -112,51 +110,6 @@ def test_q_learning_finds_the_optimal_values(tmp_path, reward):
     assert_close(learned(config, 64, 120), wanted, 1e-5)
 
 
-def test_sarsa_finds_the_values_of_the_exploring_policy(tmp_path):
-    config = small(
-        tmp_path, algorithm="sarsa", epsilon=1.0, learning_rate=0.2, end_at_dead_end=False
-    )
-    random = exact_values(PUZZLE, np.mean)
-    table = learned(config, 64, 200)
-    table = learned(replace(config, learning_rate=0.01), 64, 600, table, seed=1)
-    start = table.values[table.find(PUZZLE[None])[0]]
-    best = exact_values(PUZZLE, max)[PUZZLE.tobytes()]
-    wanted = random[PUZZLE.tobytes()]
-    for action, value in wanted.items():
-        assert start[action] == pytest.approx(value, abs=0.06)
-    assert max(best[action] - value for action, value in wanted.items()) > 0.3
-    assert len(table) == len(random)
-
-
-def test_sarsa_and_q_learning_agree_once_nothing_is_explored(tmp_path):
-    config = small(tmp_path, learning_rate=1.0, epsilon=0.0)
-    tables = [learned(replace(config, algorithm=name), 16, 40) for name in ("q-learning", "sarsa")]
-    for table in tables:
-        policy = agent.QTablePolicy(table)
-        assert evaluate(policy, PUZZLE[None]).completion_rate == 1
-
-
-def test_the_table_keeps_its_rows_apart():
-    rng = np.random.default_rng(0)
-    boards = rng.integers(0, 5, (300, 4, 4)).astype(np.int8)
-    boards[7] = boards[3]
-    table = QTable(4)
-    assert (table.find(boards) == -1).all()
-    rows = table.rows(boards)
-    assert rows[7] == rows[3] and len(table) == len(np.unique(boards.reshape(300, -1), axis=0))
-    np.testing.assert_array_equal(table.boards[rows], boards.reshape(300, -1))
-    np.testing.assert_array_equal(table.find(boards), rows)
-    table.values[rows] = rows[:, None]
-    copy = QTable(4)
-    copy.restore(table.tensors())
-    more = np.concatenate([boards, rng.integers(0, 5, (200, 4, 4)).astype(np.int8)])
-    np.testing.assert_array_equal(copy.rows(more)[:300], rows)
-    np.testing.assert_array_equal(copy.values[rows], table.values[rows])
-    empty = QTable(4)
-    empty.restore(QTable(4).tensors())
-    assert (empty.rows(boards) == rows).all()
-
-
 def test_fixed_puzzles_of_a_lower_level_lie_on_the_way():
     source = BankSource(puzzles.load("4x4", "train"))
     fixed = FixedPuzzles.sample(source, 20, np.random.default_rng(0))
@@ -216,28 +169,3 @@ def test_an_interrupted_run_continues_to_the_bit(tmp_path):
         assert torch.equal(resumed.learner.state().weights[name], tensor)
     for name, array in whole.learner.state().arrays.items():
         np.testing.assert_array_equal(resumed.learner.state().arrays[name], array)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"puzzles": 0}, "puzzles must be at least 1"),
-        ({"games": 0}, "games must be at least 1"),
-        ({"algorithm": "td"}, "algorithm must be one of"),
-        ({"reward": "none"}, "reward must be one of"),
-        ({"learning_rate": 0.0}, "learning_rate must lie in"),
-        ({"discount": 1.1}, "discount must lie in"),
-        ({"epsilon": -0.1}, "epsilon must lie in"),
-        ({"env": "Sudoku5x5-v0"}, "Sudoku5x5-v0"),
-        ({"ray": RayConfig(actors=1)}, "leave out ray.actors"),
-    ],
-)
-def test_settings_that_make_no_sense(tmp_path, changes, message):
-    with pytest.raises(ValueError, match=message):
-        small(tmp_path, **changes)
-
-
-def test_the_command_line(tmp_path, capsys):
-    main(["--run", str(tmp_path / "run"), "--iterations", "2", "--validation-games", "4"])
-    assert "states" in capsys.readouterr().out
-    assert load_policy(tmp_path / "run").table.boards.shape[1] == 16

@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 import torch
 
-from sudoku_agents.q_learning.deep import targets
+from sudoku_agents.q_learning.deep import updates as targets
 from sudoku_agents.q_learning.deep.agent import make_q_network
 from sudoku_agents.q_learning.deep.config import DQNConfig, TargetsConfig
 from sudoku_agents.q_learning.deep.replay import Transitions
-from sudoku_agents.q_learning.deep.targets import (
+from sudoku_agents.q_learning.deep.updates import (
     board_values,
     compute_targets,
     hardest_choice,
+    q_loss,
+    soft_update,
 )
-from sudoku_agents.q_learning.deep.updates import q_loss, soft_update
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.board.actions import legal_placements, sample_actions
 from sudoku_gym.geometry import Geometry

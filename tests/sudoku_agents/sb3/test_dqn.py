@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from stable_baselines3 import DQN
-from stable_baselines3.common.callbacks import BaseCallback
 
 from sudoku_agents.sb3 import (
     FactorGraphDQNPolicy,
@@ -21,35 +19,10 @@ from sudoku_learning.training import HeldOut
 POLICIES = [MaskedDQNPolicy, FactorGraphDQNPolicy]
 
 
-class CountIllegal(BaseCallback):
-    """Counts the illegal actions and the steps."""
-
-    illegal = steps = 0
-
-    def _on_step(self):
-        self.illegal += sum(info["illegal_action"] for info in self.locals["infos"])
-        self.steps += len(self.locals["infos"])
-        return True
-
-
 def masked(policy=MaskedDQNPolicy, env=None, **options):
     env = env or make_vec_env("Sudoku4x4-v0", 4, observation="one-hot", blanks=8, reward="sparse")
     defaults = {"learning_starts": 100, "seed": 0, "device": "cpu", "buffer_size": 2_000}
     return MaskedDQN(policy, env, **{**defaults, **options})
-
-
-@pytest.mark.parametrize("policy", POLICIES)
-def test_exploration_is_legal_before_and_after_learning_starts(policy):
-    count = CountIllegal()
-    masked(policy, exploration_initial_eps=1.0, exploration_final_eps=0.5).learn(400, count)
-    assert (count.illegal, count.steps) == (0, 400)
-
-
-def test_the_unmasked_one_explores_illegally():
-    env = make_vec_env("Sudoku4x4-v0", 4, observation="one-hot", blanks=8)
-    count = CountIllegal()
-    DQN("MlpPolicy", env, learning_starts=100, seed=0, device="cpu").learn(400, count)
-    assert count.illegal > count.steps / 2
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -62,37 +35,6 @@ def test_targets_run_over_legal_placements_only(policy):
             values = network(torch.from_numpy(observations).float()).numpy()
         assert (values[~masks] == ILLEGAL_LOGIT).all()
         assert (np.abs(values[masks]) < 1e3).all()
-
-
-def test_a_full_board_has_finite_values():
-    model = masked()
-    (solution,) = puzzles.load("4x4").solutions[:1]
-    bits = (solution[..., None] == np.arange(1, 5)).reshape(1, -1)
-    with torch.no_grad():
-        assert torch.isfinite(model.q_net(torch.from_numpy(bits).float())).all()
-
-
-def test_each_board_tosses_its_own_coin():
-    model = masked()
-    model.exploration_rate = 0.5
-    observations = np.repeat(model.env.reset()[:1], 200, axis=0)
-    greedy, _ = model.predict(observations, deterministic=True)
-    mixed, _ = model.predict(observations)
-    assert len(set(greedy)) == 1
-    assert 0.3 < (mixed == greedy).mean() < 0.8
-    single, _ = model.predict(observations[0])
-    assert single.shape == ()
-
-
-def test_one_seed_gives_one_result():
-    first, second = (masked().learn(300) for _ in range(2))
-    for name, weights in first.policy.state_dict().items():
-        torch.testing.assert_close(weights, second.policy.state_dict()[name], rtol=0, atol=0)
-
-
-def test_a_policy_without_masks_is_refused():
-    with pytest.raises(ValueError, match="MaskedDQNPolicy or FactorGraphDQNPolicy"):
-        masked("MlpPolicy")
 
 
 @pytest.mark.parametrize("policy", POLICIES)

@@ -114,13 +114,6 @@ def test_seeds_and_options_count_once():
     np.testing.assert_array_equal(env.reset(), first)
 
 
-def test_options_that_differ_are_refused():
-    env = make_vec_env("Sudoku4x4-v0", 2)
-    env.set_options([{"blanks": 3}, {"blanks": 4}])
-    with pytest.raises(ValueError, match="only 'puzzle' may differ"):
-        env.reset()
-
-
 def test_calls_reach_all_boards_through_wrappers():
     envs = gym.make_vec("Sudoku4x4-v0", num_envs=3, autoreset_mode="SameStep")
     env = VecMonitor(SudokuVecEnv(VectorSymmetryAugmentation(envs)))
@@ -134,24 +127,6 @@ def test_calls_reach_all_boards_through_wrappers():
     assert env.env_is_wrapped(gym.wrappers.TimeLimit) == [False] * 3
 
 
-def test_what_is_not_there_or_belongs_to_all_is_refused():
-    env = make_vec_env("Sudoku4x4-v0", 2)
-    assert env.has_attr("action_masks") and not env.has_attr("colour")
-    with pytest.raises(AttributeError):
-        env.env_method("paint")
-    with pytest.raises(AttributeError):
-        env.set_attr("colour", "red")
-    with pytest.raises(ValueError, match="all 2 boards at once"):
-        env.env_method("set_blanks", 3, indices=[0])
-
-
-def test_the_wrong_mode_and_form_are_refused():
-    with pytest.raises(ValueError, match="SameStep"):
-        SudokuVecEnv(gym.make_vec("Sudoku4x4-v0", num_envs=2))
-    with pytest.raises(ValueError, match="'board', 'flat' or 'one-hot'"):
-        make_vec_env("Sudoku4x4-v0", 2, observation="picture")
-
-
 def test_it_works_below_the_wrappers_of_sb3():
     env = VecMonitor(make_vec_env("Sudoku4x4-v0", 2, observation="one-hot", blanks=2))
     env = VecNormalize(env, norm_obs=False)
@@ -161,12 +136,3 @@ def test_it_works_below_the_wrappers_of_sb3():
     assert dones.all()
     assert [info["episode"]["l"] for info in infos] == [2, 2]
     assert 0 < infos[0]["episode"]["r"] <= 1
-
-
-def test_boards_are_drawn_in_one_picture():
-    env = make_vec_env("Sudoku4x4-v0", 4, render_mode="rgb_array")
-    env.reset()
-    images = env.get_images()
-    assert len(images) == 4
-    height, width, _ = images[0].shape
-    assert env.render("rgb_array").shape == (2 * height, 2 * width, 3)

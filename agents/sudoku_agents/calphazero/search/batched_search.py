@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_agents.calphazero.search.config import SearchConfig, kernel_settings
+from sudoku_agents.calphazero.search.config import SearchConfig, search_params
 from sudoku_agents.calphazero.search.gumbel import start_halving
 from sudoku_agents.calphazero.search.results import SearchOutput, root_results
 from sudoku_agents.calphazero.search.roots import (
@@ -42,7 +42,7 @@ class BatchedSearch:
 
     def __init__(self, boards: NDArray[np.int8], geometry: Geometry, config: SearchConfig) -> None:
         self._config = config
-        self._settings = kernel_settings(geometry, config)
+        self._params = search_params(geometry, config)
         legal = legal_placements(boards, geometry, config.actions)
         self._trees = new_trees(len(boards), geometry, config, int(legal.sum(1).max()))
         self._leaf_boards = np.empty(boards.shape, np.int8)
@@ -70,42 +70,42 @@ class BatchedSearch:
                 (puct).
             rng: draws the Gumbel noise of the roots (gumbel); None plays without.
         """
-        trees, settings = tuple(self._trees), self._settings
+        trees, params = tuple(self._trees), self._params
         flat = np.ascontiguousarray(boards).reshape(len(boards), -1)
-        is_fresh = advance_root(trees, settings, games, flat, masks)
+        is_fresh = advance_root(trees, params, games, flat, masks)
         if is_fresh.any():
             roots, allowed = np.zeros(is_fresh.sum(), np.int32), masks[is_fresh]
             priors, values = evaluate(boards[is_fresh], allowed)
-            expand(trees, settings, games[is_fresh], roots, priors, values, allowed)
+            expand(trees, params, games[is_fresh], roots, priors, values, allowed)
         priors = root_priors(trees, games, masks.shape[1])
         if self._config.root == "gumbel":
             noise = np.zeros(masks.shape) if rng is None else rng.gumbel(size=masks.shape)
-            start_halving(trees, settings, games, noise)
+            start_halving(trees, params, games, noise)
         elif root_noise is not None:
             set_root_priors(trees, games, _with_noise(priors, masks, *root_noise))
-        set_simulations_left(trees, settings, games)
+        set_simulations_left(trees, params, games)
         while self._trees.root_simulations_left.any():
             self._run_simulation(evaluate)
         visit_counts, values, solved, refuted, solutions, weights, scores = root_results(
-            trees, settings, games, priors, masks
+            trees, params, games, priors, masks
         )
         solutions = solutions.reshape(boards.shape)
         return SearchOutput(visit_counts, values, solved, refuted, solutions, weights, scores)
 
     def _run_simulation(self, evaluate: Evaluator) -> None:
         """Run a simulation in every tree that has some left."""
-        trees, settings = tuple(self._trees), self._settings
+        trees, params = tuple(self._trees), self._params
         boards, masks = self._leaf_boards, self._leaf_masks
         leaves, values, is_open = simulate(
-            trees, settings, boards.reshape(len(boards), -1), masks.view(np.int8)
+            trees, params, boards.reshape(len(boards), -1), masks.view(np.int8)
         )
         if is_open.any():
             games = np.flatnonzero(is_open)
             if len(games) < len(boards):
                 boards, masks = boards[games], masks[games]
             priors, values[games] = evaluate(boards, masks)
-            expand(trees, settings, games, leaves[games], priors, values[games], masks)
-        backup_values(trees, settings, values)
+            expand(trees, params, games, leaves[games], priors, values[games], masks)
+        backup_values(trees, params, values)
 
 
 def tree_search(

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from sudoku_agents.calphazero.search.selection import RULES, Rule
 from sudoku_gym.board.actions import Actions
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
@@ -29,7 +30,7 @@ class SearchConfig:
 
     simulations: int = 200
     """simulations a move; those kept from the search before count"""
-    root: Literal["puct", "gumbel"] = "puct"
+    root: Rule = "puct"
     """how a root chooses: `puct`, by upper confidence bounds; `gumbel`, by sequential halving among
     moves drawn from the policy, which improves on it with as few as 8 simulations"""
     c_puct: float = 1.0
@@ -64,22 +65,12 @@ class SearchConfig:
         for name in ("c_puct", "c_visit", "c_scale"):
             if not 0 <= getattr(self, name) < np.inf:
                 raise ValueError(f"{name} must be at least 0 and finite, not {getattr(self, name)}")
-        choices = {
-            "root": ("puct", "gumbel"),
-            "backup": ("mean", "max"),
-            "reward": ("terminal", "sparse"),
-            "actions": ("legal", "blank"),
-        }
-        for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                wanted = " or ".join(map(repr, allowed))
-                raise ValueError(f"{name} must be {wanted}, not {getattr(self, name)!r}")
 
 
-class Scoring(NamedTuple):
+class SelectionParams(NamedTuple):
     """Numbers of `SearchConfig` for selection and backup."""
 
-    gumbel: bool  # whether the root, and so the whole tree, follows Gumbel MuZero
+    rule: int  # index in `RULES`
     takes_best: bool  # an edge is worth the best value below it, not the mean
     simulations: int
     c_puct: float
@@ -91,24 +82,24 @@ class Scoring(NamedTuple):
     keeps_proofs: bool  # keep what was proven of a board that holds all of the last root's digits
 
 
-class KernelSettings(NamedTuple):
+class SearchParams(NamedTuple):
     """A geometry and a `SearchConfig` for the kernels, as plain tuples."""
 
     sizes: BoardSizes
     tables: UnitTables
     rules: GameRules
-    scoring: Scoring
+    selection: SelectionParams
 
 
-def kernel_settings(geometry: Geometry, config: SearchConfig) -> tuple[Any, ...]:
-    """Return the `KernelSettings` of a search as plain tuples, see `sudoku_gym.kernels.layout`."""
+def search_params(geometry: Geometry, config: SearchConfig) -> tuple[Any, ...]:
+    """Return the `SearchParams` of a search as plain tuples, see `sudoku_gym.kernels.layout`."""
     rules = GameRules(
         reward=TERMINAL if config.reward == "terminal" else SPARSE,
         any_digit=config.actions == "blank",
         end_at_dead_end=config.end_at_dead_end,
     )
-    scoring = Scoring(
-        gumbel=config.root == "gumbel",
+    selection = SelectionParams(
+        rule=RULES.index(config.root),
         takes_best=config.backup == "max",
         simulations=config.simulations,
         c_puct=config.c_puct,
@@ -116,16 +107,16 @@ def kernel_settings(geometry: Geometry, config: SearchConfig) -> tuple[Any, ...]
         considered=config.considered,
         c_visit=config.c_visit,
         c_scale=config.c_scale,
-        keeps_trees=config.reuse and config.root == "puct",
+        keeps_trees=config.reuse and config.root != "gumbel",
         keeps_proofs=config.reuse and config.proofs,
     )
-    return tuple(map(tuple, (sizes_of(geometry), unit_tables(geometry), rules, scoring)))
+    return tuple(map(tuple, (sizes_of(geometry), unit_tables(geometry), rules, selection)))
 
 
 @njit(cache=True, inline="always")
-def borrowed_settings(settings):
-    """Return plain tuples as `KernelSettings`, without counts of references, see `borrowed`."""
-    sizes, tables, rules, scoring = settings
-    return KernelSettings(
-        BoardSizes(*sizes), borrowed_tables(tables), GameRules(*rules), Scoring(*scoring)
+def borrowed_params(params):
+    """Return plain tuples as `SearchParams`, without counts of references, see `borrowed`."""
+    sizes, tables, rules, selection = params
+    return SearchParams(
+        BoardSizes(*sizes), borrowed_tables(tables), GameRules(*rules), SelectionParams(*selection)
     )

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_agents.calphazero.search.config import borrowed_settings
+from sudoku_agents.calphazero.search.config import borrowed_params
 from sudoku_agents.calphazero.search.gumbel import SMALLEST_PRIOR, write_gumbel_weights
 from sudoku_agents.calphazero.search.proofs import LOST, WON
-from sudoku_agents.calphazero.search.selection import best_value, is_eligible
+from sudoku_agents.calphazero.search.selection import GUMBEL, best_value, is_eligible
 from sudoku_agents.calphazero.search.tree import borrowed_trees
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.kernels.endings import SPARSE
@@ -51,45 +51,50 @@ class SearchOutput:
 
 
 @njit(cache=True)
-def root_results(trees, settings, games, priors, masks):
+def root_results(trees, params, games, priors, masks):
     """Return the arrays of a `SearchOutput` at the roots of games int64 `[n]`, the boards flat.
 
     Priors float32 `[n, N**3]` are the network's, without noise; masks bool of that shape.
     """
-    trees, settings = borrowed_trees(trees), borrowed_settings(settings)
-    scoring, is_sparse = settings.scoring, settings.rules.reward == SPARSE
+    trees, params = borrowed_trees(trees), borrowed_params(params)
+    selection, is_sparse = params.selection, params.rules.reward == SPARSE
     count, num_actions = masks.shape
     visit_counts = np.zeros((count, num_actions), np.int32)
     values = np.zeros(count, np.float32)
     solved = np.zeros((count, num_actions), np.bool_)
     refuted = np.zeros((count, num_actions), np.bool_)
-    solutions = np.zeros((count, settings.sizes.num_cells), np.int8)
+    solutions = np.zeros((count, params.sizes.num_cells), np.int8)
     weights = np.zeros((count, num_actions), np.float32)
     scores = np.full((count, num_actions), -np.inf, np.float32)
     for i in range(count):
         game = games[i]
-        first, opened = trees.node_first_edge[game, 0], trees.node_num_opened[game, 0]
+        first, num_visited = (
+            trees.node_first_edge[game, 0],
+            trees.node_num_visited[game, 0],
+        )
         outcome = trees.root_outcomes[game]
         if len(trees.node_unrefuted) > 0:
             refuted[i] = masks[i]
         if outcome == WON:
             solutions[i] = trees.root_solutions[game]
         for edge in range(first, first + trees.node_num_edges[game, 0]):
-            action, is_opened = trees.children_actions[game, edge], edge < first + opened
+            action, is_visited = trees.children_actions[game, edge], edge < first + num_visited
             found = trees.children_outcomes[game, edge]  # not written before it is visited
-            if is_opened:
+            if is_visited:
                 visit_counts[i, action] = trees.children_visits[game, edge]
             if outcome == WON:
-                cell, digit = divmod(action, settings.sizes.size)
+                cell, digit = divmod(action, params.sizes.size)
                 solved[i, action] = trees.root_solutions[game, cell] == digit + 1
             else:
-                solved[i, action] = is_opened and found == WON
-            refuted[i, action] = outcome == LOST or (is_opened and found == LOST)
-        values[i] = _root_value(trees, game, outcome, is_sparse, scoring)
-        if scoring.gumbel:
-            write_gumbel_weights(trees, game, scoring, priors[i], solved[i], weights[i], scores[i])
+                solved[i, action] = is_visited and found == WON
+            refuted[i, action] = outcome == LOST or (is_visited and found == LOST)
+        values[i] = _root_value(trees, game, outcome, is_sparse, selection)
+        if selection.rule == GUMBEL:
+            write_gumbel_weights(
+                trees, game, selection, priors[i], solved[i], weights[i], scores[i]
+            )
         else:
-            for edge in range(first, first + opened):
+            for edge in range(first, first + num_visited):
                 if is_eligible(trees, game, 0, edge):
                     action = trees.children_actions[game, edge]
                     weights[i, action] = trees.children_visits[game, edge]
@@ -100,23 +105,23 @@ def root_results(trees, settings, games, priors, masks):
             total = _use_priors(trees, game, priors[i], solved[i], refuted[i], weights[i])
         for action in range(num_actions):
             weights[i, action] = weights[i, action] / total
-        if not scoring.gumbel:
+        if selection.rule != GUMBEL:
             scores[i] = weights[i]
     return visit_counts, values, solved, refuted, solutions, weights, scores
 
 
 @inlined
-def _root_value(trees, game, outcome, is_sparse, scoring):
+def _root_value(trees, game, outcome, is_sparse, selection):
     if outcome == WON:
         return np.float32(1)
     if outcome == LOST and is_sparse:
         return np.float32(0)
-    if scoring.takes_best:
+    if selection.takes_best:
         return best_value(trees, game, 0)
     first = trees.node_first_edge[game, 0]
     total, visits = np.float32(0), 0
-    for edge in range(first, first + trees.node_num_opened[game, 0]):
-        total += trees.children_total_values[game, edge]
+    for edge in range(first, first + trees.node_num_visited[game, 0]):
+        total += trees.children_values[game, edge]
         visits += trees.children_visits[game, edge]
     return np.float32(total / visits) if visits > 0 else trees.node_raw_values[game, 0]
 

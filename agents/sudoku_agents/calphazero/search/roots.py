@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudoku_agents.calphazero.search.config import borrowed_settings
+from sudoku_agents.calphazero.search.config import borrowed_params
 from sudoku_agents.calphazero.search.proofs import LOST, UNPROVEN, WON, is_proven_lost, mark_lost
 from sudoku_agents.calphazero.search.tree import (
     NUM_EDGES,
@@ -27,13 +27,13 @@ from sudoku_gym.kernels.moves import copy_position, copy_row, set_up
 
 
 @njit(cache=True)
-def advance_root(trees, settings, games, boards, masks):
+def advance_root(trees, params, games, boards, masks):
     """Make `boards[i]` int8 `[N**2]` the root of game `games[i]`, with legal placements `masks[i]`.
 
     Returns bool `[n]`, whether the root must be evaluated and expanded.
     """
-    trees, settings = borrowed_trees(trees), borrowed_settings(settings)
-    sizes, tables, is_sparse = settings.sizes, settings.tables, settings.rules.reward == SPARSE
+    trees, params = borrowed_trees(trees), borrowed_params(params)
+    sizes, tables, is_sparse = params.sizes, params.tables, params.rules.reward == SPARSE
     nodes, words = trees.node_exact_values.shape[1], trees.node_states.candidates.shape[1]
     is_fresh = np.ones(len(games), np.bool_)
     above = np.empty(words, np.uint64)
@@ -43,7 +43,7 @@ def advance_root(trees, settings, games, boards, masks):
         game = games[i]
         root = game * nodes
         moves, action = _moves_since(trees, game, boards, i, sizes)
-        goes_on = moves >= 0 and proves and settings.scoring.keeps_proofs
+        goes_on = moves >= 0 and proves and params.selection.keeps_proofs
         if goes_on:
             above[:] = trees.node_unrefuted[root]
             if trees.root_outcomes[game] == LOST and is_proven_lost(trees, root, sizes, tables):
@@ -52,7 +52,7 @@ def advance_root(trees, settings, games, boards, masks):
         if not may_win or not _may_win(trees, game, boards, masks, i, sizes):
             trees.root_outcomes[game] = UNPROVEN
         child = -1
-        if settings.scoring.keeps_trees and moves == 1:
+        if params.selection.keeps_trees and moves == 1:
             child = _child_of(trees, game, action)
         if child >= 0 and trees.node_num_edges[game, child] > 0:
             _keep_subtree(trees, game, child)
@@ -114,7 +114,7 @@ def _may_win(trees, game, boards, masks, i, sizes):
 def _child_of(trees, game, action):
     """Return the node that a move from the root leads to, or -1."""
     first = trees.node_first_edge[game, 0]
-    for edge in range(first, first + trees.node_num_opened[game, 0]):
+    for edge in range(first, first + trees.node_num_visited[game, 0]):
         if trees.children_actions[game, edge] == action:
             return trees.children_index[game, edge]
     return -1
@@ -133,7 +133,7 @@ def _keep_subtree(trees, game, root):
             new_index[node] = num_kept if node > root else 0
             num_kept += node > root
             first = trees.node_first_edge[game, node]
-            for edge in range(first, first + trees.node_num_opened[game, node]):
+            for edge in range(first, first + trees.node_num_visited[game, node]):
                 if trees.children_index[game, edge] >= 0:
                     new_index[trees.children_index[game, edge]] = 0
     next_edge = 0
@@ -146,18 +146,21 @@ def _keep_subtree(trees, game, root):
             copy_position(trees.node_states, b, t)
             if len(trees.node_unrefuted) > 0:
                 trees.node_unrefuted[t] = trees.node_unrefuted[b]
-        first, opened = trees.node_first_edge[game, node], trees.node_num_opened[game, node]
+        first, num_visited = (
+            trees.node_first_edge[game, node],
+            trees.node_num_visited[game, node],
+        )
         num_edges = trees.node_num_edges[game, node]
         trees.node_first_edge[game, target] = next_edge
         trees.node_num_edges[game, target] = num_edges
-        trees.node_num_opened[game, target] = opened
+        trees.node_num_visited[game, target] = num_visited
         trees.node_exact_values[game, target] = trees.node_exact_values[game, node]
         trees.node_raw_values[game, target] = trees.node_raw_values[game, node]
         trees.node_prior_sums[game, target] = trees.node_prior_sums[game, node]
         trees.node_is_lost[game, target] = trees.node_is_lost[game, node]
         for edge in range(first, first + num_edges):
-            copy_edge(trees, game, edge, next_edge, edge < first + opened)
-            if edge < first + opened:
+            copy_edge(trees, game, edge, next_edge, edge < first + num_visited)
+            if edge < first + num_visited:
                 trees.children_index[game, next_edge] = new_index[trees.children_index[game, edge]]
             next_edge += 1
     trees.tree_size[game, NUM_NODES] = num_kept
@@ -183,25 +186,25 @@ def _leaves_a_move(trees, b, masks, i, sizes):
 @inlined
 def _drop_edges(trees, game, masks, i, sizes):
     """Drop edges of a kept root that are not legal, and unvisited ones that are refuted."""
-    first, opened = trees.node_first_edge[game, 0], trees.node_num_opened[game, 0]
+    first, num_visited = trees.node_first_edge[game, 0], trees.node_num_visited[game, 0]
     root = game * trees.node_exact_values.shape[1]
     kept = first
     num_opened, prior_sum = 0, np.float32(0)
     for edge in range(first, first + trees.node_num_edges[game, 0]):
-        action, is_opened = trees.children_actions[game, edge], edge < first + opened
+        action, is_visited = trees.children_actions[game, edge], edge < first + num_visited
         if not masks[i, action]:
             continue
         if len(trees.node_unrefuted) > 0 and not trees.node_is_lost[game, 0]:
             if not _is_unrefuted(trees, root, action, sizes):
-                if not is_opened:
+                if not is_visited:
                     continue
                 trees.children_outcomes[game, edge] = LOST
-        copy_edge(trees, game, edge, kept, is_opened)
-        num_opened += is_opened
+        copy_edge(trees, game, edge, kept, is_visited)
+        num_opened += is_visited
         prior_sum += trees.children_priors[game, kept]
         kept += 1
     trees.node_num_edges[game, 0] = kept - first
-    trees.node_num_opened[game, 0] = num_opened
+    trees.node_num_visited[game, 0] = num_opened
     trees.node_prior_sums[game, 0] = prior_sum
     move_best_unvisited_first(trees, game, 0)
 
@@ -232,15 +235,15 @@ def set_root_priors(trees, games, priors):
 
 
 @njit(cache=True)
-def set_simulations_left(trees, settings, games):
+def set_simulations_left(trees, params, games):
     """Set how many simulations the roots of some games lack: none where they are proven."""
-    trees, settings = borrowed_trees(trees), borrowed_settings(settings)
+    trees, params = borrowed_trees(trees), borrowed_params(params)
     trees.root_simulations_left[:] = 0
     for game in games:
         outcome, visits = trees.root_outcomes[game], 0
-        if outcome == WON or (outcome == LOST and settings.rules.reward == SPARSE):
+        if outcome == WON or (outcome == LOST and params.rules.reward == SPARSE):
             continue
         first = trees.node_first_edge[game, 0]
-        for edge in range(first, first + trees.node_num_opened[game, 0]):
+        for edge in range(first, first + trees.node_num_visited[game, 0]):
             visits += trees.children_visits[game, edge]
-        trees.root_simulations_left[game] = max(settings.scoring.simulations - visits, 0)
+        trees.root_simulations_left[game] = max(params.selection.simulations - visits, 0)

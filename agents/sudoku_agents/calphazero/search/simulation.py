@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudoku_agents.calphazero.search.config import borrowed_settings
+from sudoku_agents.calphazero.search.config import borrowed_params
 from sudoku_agents.calphazero.search.gumbel import select_gumbel_root
 from sudoku_agents.calphazero.search.proofs import (
     inherit_refuted,
@@ -17,13 +17,18 @@ from sudoku_agents.calphazero.search.proofs import (
     mark_won,
     propagate_refuted,
 )
-from sudoku_agents.calphazero.search.selection import best_value, select_gumbel, select_puct
+from sudoku_agents.calphazero.search.selection import (
+    GUMBEL,
+    best_value,
+    select_gumbel,
+    select_puct,
+)
 from sudoku_agents.calphazero.search.tree import (
     NUM_EDGES,
     add_node,
+    add_visited_child,
     borrowed_trees,
     move_best_unvisited_first,
-    open_edge,
 )
 from sudoku_gym.compiler.intrinsics import borrowed, lowest_bit
 from sudoku_gym.compiler.jit import inlined, njit
@@ -35,14 +40,14 @@ from sudoku_gym.kernels.moves import copy_position, copy_row, place
 
 
 @njit(cache=True)
-def simulate(trees, settings, leaf_boards, leaf_masks):
+def simulate(trees, params, leaf_boards, leaf_masks):
     """Walk each tree that has simulations left down to a leaf; write new leaves as boards.
 
     Boards int8 `[G, N**2]` and masks int8 `[G, N**3]` are written where the leaf must be evaluated.
     Returns leaves int32, values float32 (where known), and which must be evaluated, bool `[G]`.
     """
-    trees, settings = borrowed_trees(trees), borrowed_settings(settings)
-    sizes, is_sparse = settings.sizes, settings.rules.reward == SPARSE
+    trees, params = borrowed_trees(trees), borrowed_params(params)
+    sizes, is_sparse = params.sizes, params.rules.reward == SPARSE
     games, nodes = trees.node_exact_values.shape
     leaves = np.zeros(games, np.int32)
     values = np.zeros(games, np.float32)
@@ -55,7 +60,7 @@ def simulate(trees, settings, leaf_boards, leaf_masks):
         trees.root_simulations_left[game] -= 1
         node, depth, is_new = 0, 0, False
         while not is_new and np.isnan(trees.node_exact_values[game, node]):
-            edge = _select_edge(trees, game, node, settings.scoring)
+            edge = select_edge(trees, game, node, params.selection)
             if edge < 0:  # a root whose allowed moves are all refuted
                 mark_lost(trees, game, 0, is_sparse)
                 continue
@@ -66,39 +71,39 @@ def simulate(trees, settings, leaf_boards, leaf_masks):
                 is_new = True
                 node = add_node(trees, game)
                 trees.children_index[game, edge] = node
-                _set_up_node(trees, settings, game, parent, node, edge, depth)
+                _set_up_node(trees, params, game, parent, node, edge, depth)
         leaves[game] = node
         trees.path_length[game] = depth
         if np.isnan(trees.node_exact_values[game, node]):
             is_open[game] = True
             b = np.uint64(game * nodes + node)
             copy_row(trees.node_states.rows, b, sizes.num_cells, boards, game)
-            write_mask(trees.node_states, b, settings.rules.any_digit, sizes, masks, game)
+            write_mask(trees.node_states, b, params.rules.any_digit, sizes, masks, game)
         else:
             values[game] = trees.node_exact_values[game, node]
     return leaves, values, is_open
 
 
 @inlined
-def _select_edge(trees, game, node, scoring):
+def select_edge(trees, game, node, selection):
     """Return the edge to take, which counts as visited from now on, or -1."""
-    if not scoring.gumbel:
-        edge = select_puct(trees, game, node, scoring)
+    if selection.rule != GUMBEL:
+        edge = select_puct(trees, game, node, selection)
     elif node == 0:
-        edge = select_gumbel_root(trees, game, scoring)
+        edge = select_gumbel_root(trees, game, selection)
     else:
-        edge = select_gumbel(trees, game, node, scoring)
-    if edge == trees.node_first_edge[game, node] + trees.node_num_opened[game, node]:
-        open_edge(trees, game, node, edge)
-        if node > 0 or not scoring.gumbel:  # Gumbel's roots are sorted by `start_halving`
+        edge = select_gumbel(trees, game, node, selection)
+    if edge == trees.node_first_edge[game, node] + trees.node_num_visited[game, node]:
+        add_visited_child(trees, game, node, edge)
+        if node > 0 or selection.rule != GUMBEL:  # Gumbel's roots are sorted by `start_halving`
             move_best_unvisited_first(trees, game, node)
     return edge
 
 
 @njit(cache=True, inline="always")
-def _set_up_node(trees, settings, game, parent, node, edge, depth):
+def _set_up_node(trees, params, game, parent, node, edge, depth):
     """Set up the position behind an edge, the last of the path, and its value if it is known."""
-    sizes, tables, rules, state = settings.sizes, settings.tables, settings.rules, trees.node_states
+    sizes, tables, rules, state = params.sizes, params.tables, params.rules, trees.node_states
     nodes = trees.node_exact_values.shape[1]
     b, above = np.uint64(game * nodes + node), np.uint64(game * nodes + parent)
     copy_position(state, above, b)
@@ -121,13 +126,13 @@ def _set_up_node(trees, settings, game, parent, node, edge, depth):
 
 
 @njit(cache=True)
-def expand(trees, settings, games, nodes, priors, values, masks):
+def expand(trees, params, games, nodes, priors, values, masks):
     """Give node `nodes[i]` of game `games[i]` its edges, priors `[N**3]` and value.
 
     Those are the placements of `masks[i]` that are not refuted, or all of them at a lost node.
     """
-    trees, settings = borrowed_trees(trees), borrowed_settings(settings)
-    sizes, state = settings.sizes, trees.node_states
+    trees, params = borrowed_trees(trees), borrowed_params(params)
+    sizes, state = params.sizes, trees.node_states
     placements_a_word = sizes.cells_a_word * sizes.size
     for i in range(len(games)):
         game, node = games[i], nodes[i]
@@ -137,7 +142,7 @@ def expand(trees, settings, games, nodes, priors, values, masks):
         for k in range(state.candidates.shape[1]):
             if len(trees.node_unrefuted) > 0 and not trees.node_is_lost[game, node]:
                 word = trees.node_unrefuted[b, k]
-            elif settings.rules.any_digit:
+            elif params.rules.any_digit:
                 word = _blank_cells(state.rows, b, k, sizes)
             else:
                 word = state.candidates[b, k]
@@ -168,17 +173,17 @@ def _blank_cells(rows, b, k, sizes):
 
 
 @njit(cache=True)
-def backup_values(trees, settings, values):
+def backup_values(trees, params, values):
     """Add the value of each game's leaf, float32 `[G]`, to every edge of its path."""
-    trees, settings = borrowed_trees(trees), borrowed_settings(settings)
+    trees, params = borrowed_trees(trees), borrowed_params(params)
     for game in range(len(values)):
         value = values[game]
         for step in range(trees.path_length[game] - 1, -1, -1):
             edge = trees.path_edges[game, step]
             trees.children_visits[game, edge] += 1
-            if settings.scoring.takes_best:
-                trees.children_total_values[game, edge] = value
+            if params.selection.takes_best:
+                trees.children_values[game, edge] = value
                 node = trees.children_index[game, trees.path_edges[game, step - 1]] if step else 0
                 value = best_value(trees, game, node)
             else:
-                trees.children_total_values[game, edge] += value
+                trees.children_values[game, edge] += value

@@ -44,8 +44,8 @@ class Trees(NamedTuple):
     """`[G, M]`"""
     node_num_edges: NDArray[np.int32]
     """`[G, M]`, 0 for a node that is not expanded"""
-    node_num_opened: NDArray[np.int32]
-    """`[G, M]`, how many of the edges were opened: visited, or about to be"""
+    node_num_visited: NDArray[np.int32]
+    """`[G, M]`, how many of the edges were visited, or are about to be"""
     node_exact_values: NDArray[np.float32]
     """`[G, M]`, the terminal reward; 0 for a proven-lost node under sparse reward; else NaN"""
     node_raw_values: NDArray[np.float32]
@@ -60,7 +60,7 @@ class Trees(NamedTuple):
     """`[G, E]`"""
     children_visits: NDArray[np.int32]
     """`[G, E]`"""
-    children_total_values: NDArray[np.float32]
+    children_values: NDArray[np.float32]
     """`[G, E]`, the sum over all simulations through the edge (AlphaZero's W), or the best value
     below it, see `SearchConfig.backup`"""
     children_index: NDArray[np.int32]
@@ -100,7 +100,7 @@ def new_trees(games: int, geometry: Geometry, config: SearchConfig, max_legal: i
         node_unrefuted=np.empty((rows, state.candidates.shape[1]), np.uint64),
         node_first_edge=np.empty((games, nodes), np.int32),
         node_num_edges=np.empty((games, nodes), np.int32),
-        node_num_opened=np.empty((games, nodes), np.int32),
+        node_num_visited=np.empty((games, nodes), np.int32),
         node_exact_values=np.empty((games, nodes), np.float32),
         node_raw_values=np.empty((games, nodes), np.float32),
         node_prior_sums=np.empty((games, nodes), np.float32),
@@ -108,7 +108,7 @@ def new_trees(games: int, geometry: Geometry, config: SearchConfig, max_legal: i
         children_actions=np.empty((games, edges), np.int32),
         children_priors=np.empty((games, edges), np.float32),
         children_visits=np.empty((games, edges), np.int32),
-        children_total_values=np.empty((games, edges), np.float32),
+        children_values=np.empty((games, edges), np.float32),
         children_index=np.empty((games, edges), np.int32),
         children_outcomes=np.empty((games, edges), np.int8),
         tree_size=np.zeros((games, 2), np.int32),
@@ -134,30 +134,30 @@ def add_node(trees, game):
     node = trees.tree_size[game, NUM_NODES]
     trees.tree_size[game, NUM_NODES] = node + 1
     trees.node_num_edges[game, node] = 0
-    trees.node_num_opened[game, node] = 0
+    trees.node_num_visited[game, node] = 0
     trees.node_exact_values[game, node] = np.nan
     trees.node_is_lost[game, node] = False
     return node
 
 
 @inlined
-def open_edge(trees, game, node, edge):
+def add_visited_child(trees, game, node, edge):
     """Initialise the statistics of the next unvisited edge of a node."""
     trees.children_visits[game, edge] = 0
-    trees.children_total_values[game, edge] = 0.0
+    trees.children_values[game, edge] = 0.0
     trees.children_index[game, edge] = -1
     trees.children_outcomes[game, edge] = UNPROVEN
-    trees.node_num_opened[game, node] += 1
+    trees.node_num_visited[game, node] += 1
 
 
 @inlined
-def copy_edge(trees, game, edge, target, is_opened):
+def copy_edge(trees, game, edge, target, is_visited):
     """Copy what is written of an edge to another place among the edges of the same game."""
     trees.children_actions[game, target] = trees.children_actions[game, edge]
     trees.children_priors[game, target] = trees.children_priors[game, edge]
-    if is_opened:
+    if is_visited:
         trees.children_visits[game, target] = trees.children_visits[game, edge]
-        trees.children_total_values[game, target] = trees.children_total_values[game, edge]
+        trees.children_values[game, target] = trees.children_values[game, edge]
         trees.children_index[game, target] = trees.children_index[game, edge]
         trees.children_outcomes[game, target] = trees.children_outcomes[game, edge]
 
@@ -166,7 +166,7 @@ def copy_edge(trees, game, edge, target, is_opened):
 def move_best_unvisited_first(trees, game, node):
     """Move the unvisited edge with the highest prior before the others, which keep their order."""
     first = trees.node_first_edge[game, node]
-    start = first + trees.node_num_opened[game, node]
+    start = first + trees.node_num_visited[game, node]
     best, best_prior = start, np.float32(-np.inf)
     for edge in range(start, first + trees.node_num_edges[game, node]):
         if trees.children_priors[game, edge] > best_prior:

@@ -1,6 +1,6 @@
 """Replay of the latest transitions, sampled uniformly or by priority.
 
-Source: Schaul et al., "Prioritized experience replay" (2016); its sum tree is appendix B.2.1.
+Source: Schaul et al., "Prioritized experience replay" (2016).
 """
 
 from __future__ import annotations
@@ -50,48 +50,6 @@ class SampledTransitions:
     weights: NDArray[np.float32]  # float32 `[B]`, importance weights, at most 1
 
 
-class SumTree:
-    """Priorities at `capacity` leaves of a binary tree; each node has its children's sum."""
-
-    def __init__(self, capacity: int) -> None:
-        self._first_leaf = 1 << (capacity - 1).bit_length()
-        self._sums = np.zeros(2 * self._first_leaf)
-        self._capacity = capacity
-
-    @property
-    def priorities(self) -> NDArray[np.float64]:
-        """The priorities, float64 `[capacity]`: a view, to be read only."""
-        return self._sums[self._first_leaf :][: self._capacity]
-
-    @property
-    def total(self) -> float:
-        """The sum of all priorities."""
-        return float(self._sums[1])
-
-    def set(self, index: NDArray[np.int64], priorities: NDArray[np.float64]) -> None:
-        """Set priorities >= 0 of some leaves; if an index occurs twice, the last one counts."""
-        nodes = index + self._first_leaf
-        self._sums[nodes] = priorities
-        while nodes[0] > 1:
-            nodes = np.unique(nodes // 2)
-            self._sums[nodes] = self._sums[2 * nodes] + self._sums[2 * nodes + 1]
-
-    def find(self, masses: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the leaf at which the cumulative sum of priorities exceeds each mass, int64 `[B]`.
-
-        `masses` are float64 `[B]` in [0, total). Leaves of priority 0 are never returned.
-        """
-        nodes = np.ones(len(masses), np.int64)
-        left_over = masses.copy()
-        while nodes[0] < self._first_leaf:
-            nodes *= 2
-            left = self._sums[nodes]
-            goes_right = (left_over >= left) & (self._sums[nodes + 1] > 0)
-            left_over -= np.where(goes_right, left, 0)
-            nodes += goes_right
-        return nodes - self._first_leaf
-
-
 class TransitionReplay:
     """The latest `capacity` transitions on N x N boards; `priority` as in `ReplayConfig`."""
 
@@ -101,7 +59,7 @@ class TransitionReplay:
         self._transitions = Transitions.none(capacity, size)
         self._length = self._next = 0
         self._priority = priority
-        self._tree = SumTree(capacity) if priority else None
+        self._priorities = np.zeros(capacity)
 
     def __len__(self) -> int:
         return self._length
@@ -114,9 +72,7 @@ class TransitionReplay:
             column[index] = getattr(transitions, name)
         self._next = int((self._next + len(transitions)) % self._capacity)
         self._length = min(self._capacity, self._length + len(transitions))
-        if self._tree is not None:
-            most = self._tree.priorities.max() or 1.0
-            self._tree.set(index, np.full(len(index), most))
+        self._priorities[index] = self._priorities.max() or 1.0
 
     def sample(self, count: int, beta: float, rng: np.random.Generator) -> SampledTransitions:
         """Draw transitions, with replacement.
@@ -124,13 +80,15 @@ class TransitionReplay:
         `beta` is the exponent of the importance weights: 1 corrects the bias of the priorities
         fully, 0 not at all.
         """
-        if self._tree is None:
+        if not self._priority:
             index = rng.integers(self._length, size=count)
             return SampledTransitions(self._transitions[index], index, np.ones(count, np.float32))
         # Stratified: one from each of `count` equal parts, for a lower variance.
         quantiles = (np.arange(count) + rng.random(count)) / count
-        index = self._tree.find(quantiles * self._tree.total)
-        priorities = self._tree.priorities[index]
+        sums = self._priorities[: self._length].cumsum()
+        index = np.searchsorted(sums, quantiles * sums[-1], side="right")
+        index = index.clip(max=self._length - 1)
+        priorities = self._priorities[index]
         weights = (priorities.min() / priorities) ** beta
         return SampledTransitions(self._transitions[index], index, weights.astype(np.float32))
 
@@ -139,15 +97,14 @@ class TransitionReplay:
 
         `index` int64 `[B]` is that of the sample.
         """
-        if self._tree is not None:
-            priorities = np.maximum(errors.astype(np.float64), SMALLEST_ERROR) ** self._priority
-            self._tree.set(index, priorities)
+        errors = np.maximum(errors, SMALLEST_ERROR)
+        self._priorities[index] = errors.astype(np.float64) ** self._priority
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return everything that `restore` needs."""
         kept = self._transitions[: self._length].columns()
-        priorities = self._tree.priorities[: self._length] if self._tree else np.zeros(0)
-        return {**kept, "priorities": priorities.copy(), "next": np.array([self._next])}
+        priorities = self._priorities[: self._length].copy()
+        return {**kept, "priorities": priorities, "next": np.array([self._next])}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take over the arrays of a replay with the same configuration."""
@@ -155,5 +112,4 @@ class TransitionReplay:
         self._next = int(arrays["next"][0])
         for name, column in self._transitions.columns().items():
             column[: self._length] = arrays[name]
-        if self._tree is not None and self._length:
-            self._tree.set(np.arange(self._length), arrays["priorities"])
+        self._priorities[: self._length] = arrays["priorities"]

@@ -12,9 +12,6 @@ from sudoku_gym.storage.checks import check_counts, check_shares
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training import CurriculumConfig, TrainingConfig
 
-ALGORITHMS = ("q-learning", "sarsa")
-REWARDS = ("sparse", "terminal", "dense")
-
 
 @registered("q-learning")
 @dataclass(frozen=True, kw_only=True)
@@ -56,9 +53,6 @@ class QLearningConfig(TrainingConfig):
         super().__post_init__()
         find_env(self.env)
         check_counts(self, "puzzles", "games")
-        for name, known in (("algorithm", ALGORITHMS), ("reward", REWARDS)):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} must be one of {known}, not {getattr(self, name)!r}")
         if not 0 < self.learning_rate <= 1:
             raise ValueError(f"learning_rate must lie in (0, 1], not {self.learning_rate}")
         check_shares(self, "discount", "epsilon")
