@@ -8,6 +8,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from operator import attrgetter
+from types import ModuleType
 from typing import Any
 
 POLICIES = "sudoku_gym.policies"
@@ -83,20 +84,22 @@ def load_attribute(path: str) -> Any:
     module_name, _, attribute = path.partition(":")
     if not all(part.isidentifier() for part in [*module_name.split("."), *attribute.split(".")]):
         raise ValueError(f"{path!r} names no object: write module:attribute")
-    try:
-        with suggest_extra(path):
-            module = import_module(module_name)
-    except ModuleNotFoundError as error:
-        if not f"{module_name}.".startswith(f"{error.name}."):
-            raise
-        raise ValueError(
-            f"{path!r}: there is no module {error.name!r}; install its package, or start Python "
-            "where it can be imported"
-        ) from None
+    module = import_named(module_name, path)
     try:
         return attrgetter(attribute)(module)
     except AttributeError as error:
         raise ValueError(f"{path!r}: {error}") from None
+
+
+def import_named(module: str, path: str) -> ModuleType:
+    """Import a module that stands in a name, `path`; raises as `load_attribute`."""
+    try:
+        with suggest_extra(path):
+            return import_module(module)
+    except ModuleNotFoundError as error:
+        if not f"{module}.".startswith(f"{error.name}."):
+            raise
+        raise ValueError(f"{path!r}: there is no module {error.name!r}") from None
 
 
 @contextmanager

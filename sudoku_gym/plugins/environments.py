@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from importlib import import_module
 from typing import Any
 
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec
 
-from sudoku_gym.plugins.entry_points import ENVIRONMENT_IDS, available, load
+from sudoku_gym.plugins.entry_points import ENVIRONMENT_IDS, available, import_named, load
 
 _WITH_MODULE = re.compile(r"[A-Za-z_][\w.]*:[\w./-]+-v\d+")
 
@@ -25,12 +24,7 @@ def import_environment(env_id: str) -> str:
     """
     module, _, name = env_id.rpartition(":")
     if module:
-        try:
-            import_module(module)
-        except ModuleNotFoundError as error:
-            if not f"{module}.".startswith(f"{error.name}."):
-                raise
-            raise ValueError(f"env={env_id!r}: there is no module {error.name!r}") from None
+        import_named(module, env_id)
         if name not in gym.registry:
             raise ValueError(f"env={env_id!r}: the module {module} registers no {name!r}")
     return env_id
@@ -60,10 +54,8 @@ def find_env(env_id: str) -> EnvSpec:
         load(ENVIRONMENT_IDS, name)
     if module and name not in gym.registry:
         raise ValueError(
-            f"env={env_id!r}: {name} is not registered. What a file names is not imported: give "
-            f"--env {env_id}, import {module} first, or let its package declare {name} as an entry "
-            f"point of the group {ENVIRONMENT_IDS}; a checkpoint that you trust is loaded with "
-            "trust=True (--trust in the shell)"
+            f"env={env_id!r}: {name} is not registered, and what a file names is not imported: "
+            f"give --env {env_id}, import {module} first, or pass trust=True (--trust)"
         )
     try:
         spec = gym.spec(name)
@@ -74,8 +66,7 @@ def find_env(env_id: str) -> EnvSpec:
         ) from None
     if "source" not in spec.kwargs:
         raise ValueError(
-            f"env={env_id!r} is no Sudoku environment (its registration has no 'source'): use e.g. "
-            "Sudoku9x9-v0, or register yours with sudoku_gym.register"
+            f"env={env_id!r} is no Sudoku environment: register yours with sudoku_gym.register"
         )
     return spec
 

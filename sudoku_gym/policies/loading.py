@@ -101,9 +101,8 @@ def load_solver(name_or_path: str | os.PathLike[str], *, trust: bool = False) ->
     solver = policy.solver if isinstance(policy, SolverPolicy) else policy
     if not isinstance(solver, CompleteSolver):
         raise ValueError(
-            f"{os.fspath(name_or_path)!r} proves nothing about the solutions of a board (it lacks "
-            "search(puzzles, geometry, limit) or solve(puzzles, geometry)): use one that does, as "
-            "'expert-iteration?search=best-first'"
+            f"{os.fspath(name_or_path)!r} proves nothing about the solutions of a board: use one "
+            "that does, as 'expert-iteration?search=best-first'"
         )
     return solver
 
