@@ -11,7 +11,6 @@ import os
 import sys
 from collections.abc import Iterable
 from functools import cache
-from io import BytesIO
 from math import isqrt
 from pathlib import Path
 
@@ -140,13 +139,6 @@ def save_film(frames: Iterable[NDArray[np.uint8]], path: str | Path, fps: float 
     first, *rest = map(Image.fromarray, shown)
     durations = [round(1000 / fps)] * len(rest) + [2000]  # milliseconds
     first.save(path, save_all=True, append_images=rest, duration=durations, loop=0)
-
-
-def to_png(pixels: NDArray[np.uint8]) -> bytes:
-    """Return a picture, uint8 `[H, W, 3]`, as a PNG file."""
-    file = BytesIO()
-    Image.fromarray(pixels).save(file, "PNG")
-    return file.getvalue()
 
 
 def _scaled(heat: NDArray[np.floating], size: int) -> NDArray[np.floating]:

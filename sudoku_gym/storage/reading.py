@@ -13,9 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 LONGEST_CONFIG = 1_000_000  # bytes; shipped configurations have about 2,000
-TRACEBACK = "SUDOKU_GYM_TRACEBACK"
-HOW_TO_SEE_MORE = f"{TRACEBACK}=1 in the environment shows where"
-"""For errors that nobody has expected."""
 
 
 def open_text(path: Path, newline: str | None = None) -> TextIO:

@@ -40,12 +40,6 @@ def is_union(hint: Any) -> bool:
     return get_origin(hint) in (Union, UnionType)
 
 
-def literals_in(hint: Any) -> set[Any]:
-    """Return the values that the `Literal` parts of a hint list."""
-    parts = get_args(hint)
-    return set(parts) if get_origin(hint) is Literal else set().union(*map(literals_in, parts))
-
-
 def name_of(hint: Any) -> str:
     """Return the name of a hint for error messages."""
     return hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")
