@@ -51,8 +51,9 @@ def module(tmp_path, monkeypatch):
 
 def write_config(folder, config):
     folder.mkdir(exist_ok=True)
-    text = config if isinstance(config, str) else json.dumps(config)
-    (folder / "config.json").write_text(text)
+    if config is not None:
+        text = config if isinstance(config, str) else json.dumps(config)
+        (folder / "config.json").write_text(text)
     return folder
 
 
@@ -172,6 +173,7 @@ def test_a_checkpoint_names_an_installed_agent(module):
 @pytest.mark.parametrize(
     "config, message",
     [
+        (None, r"has no config\.json"),
         ("{", "is no JSON"),
         ("[]", "must name its agent"),
         ({}, "must name its agent"),
@@ -183,11 +185,6 @@ def test_a_checkpoint_names_an_installed_agent(module):
 def test_a_folder_that_is_no_checkpoint(module, config, message):
     with pytest.raises(ValueError, match=message):
         load_policy(write_config(module / "run", config))
-
-
-def test_a_folder_without_a_configuration_is_no_checkpoint(tmp_path):
-    with pytest.raises(ValueError, match=r"has no config\.json"):
-        load_policy(tmp_path)
 
 
 def test_a_folder_hides_no_policy_of_its_name(module):
