@@ -91,19 +91,6 @@ def test_an_episode_ends_when_solved():
     assert not env.action_masks().any()
 
 
-def test_an_episode_ends_when_nothing_is_legal():
-    env = SudokuEnv("4x4")
-    rng, ended = np.random.default_rng(0), []
-    for seed in range(20):
-        _, info = env.reset(seed=seed)
-        terminated = False
-        while not terminated:
-            observation, _, terminated, _, info = env.step(legal_action(info["action_mask"], rng))
-        assert not board.candidates(observation[None]).any()
-        ended.append((observation == 0).any())
-    assert any(ended)
-
-
 def test_an_episode_ends_at_the_first_dead_end_if_asked():
     puzzle = "12..3.........4."
     step = 3 * 4 + 2  # a 3 in row 1, column 4 leaves row 1, column 3 nothing (4 is in its column)
@@ -289,26 +276,6 @@ def test_equal_seeds_give_equal_episodes_and_others_do_not():
     np.testing.assert_array_equal(first, episode(4))
     assert len({one.tobytes() for one in first}) == 6
     assert (first != episode(5)).any((1, 2)).all()
-
-
-def test_augment_moves_puzzles_out_of_the_bank():
-    plain = SudokuEnv("9x9", split="test", augment=False)
-    stored = {puzzle.tobytes() for puzzle in plain.source.bank[0]}
-    drawn = [plain.reset(seed=seed)[0].tobytes() for seed in range(10)]
-    moved = [SudokuEnv("9x9", split="test").reset(seed=seed)[0].tobytes() for seed in range(10)]
-    assert stored.issuperset(drawn)
-    assert stored.isdisjoint(moved)
-
-
-def test_levels():
-    env = gym.make("Sudoku4x4-v0", blanks=3)
-    assert env.reset(seed=0)[1]["level"] == 3
-    env.get_wrapper_attr("set_blanks")((5, 6))
-    assert {env.reset()[1]["level"] for _ in range(40)} == {5, 6}
-    assert env.reset(options={"blanks": {"2": 1.0}})[1]["level"] == 2
-    assert env.reset()[1]["level"] in (5, 6)
-    env.get_wrapper_attr("set_blanks")(None)
-    assert {env.reset()[1]["level"] for _ in range(40)} <= {10, 11, 12}
 
 
 def test_a_state_leads_to_the_same_future():

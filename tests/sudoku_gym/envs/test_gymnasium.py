@@ -65,24 +65,11 @@ def test_episode_statistics_of_a_batch_are_recorded(mode):
     assert recorded >= 2 * COUNT
 
 
-def test_gymnasium_can_sample_masked_actions():
-    envs = gym.make_vec("Sudoku4x4-v0", num_envs=COUNT)
-    _, infos = envs.reset(seed=0)
-    envs.action_space.seed(0)
-    actions = envs.action_space.sample(mask=tuple(infos["action_mask"]))
-    assert infos["action_mask"][np.arange(COUNT), actions].all()
-
-
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 def test_the_autoreset_mode_is_an_attribute_as_of_gymnasiums_own(mode):
     """TorchRL's `GymWrapper` reads it."""
     envs = gym.make_vec("Sudoku4x4-v0", num_envs=2, autoreset_mode=mode)
     assert envs.unwrapped.autoreset_mode is envs.metadata["autoreset_mode"] is mode
-
-
-def test_the_seed_of_sync_vector_env_leaves_the_class_alone():
-    gym.make_vec("Sudoku4x4-v0", num_envs=2, vectorization_mode="sync")
-    assert "autoreset_mode" not in SudokuEnv.metadata
 
 
 def test_async_vector_env_runs_it():

@@ -7,7 +7,7 @@ from gymnasium.error import ResetNeeded
 from PIL import Image
 
 from sudoku_gym import board
-from sudoku_gym.envs import SudokuEnv, SudokuVectorEnv, rendering
+from sudoku_gym.envs import SudokuVectorEnv, rendering
 from sudoku_gym.geometry import Geometry, sudoku_x
 
 PUZZLE = board.parse("12.. 3... ...4 .3..")
@@ -70,15 +70,6 @@ def test_pictures_are_square_and_even(geometry):
     )
 
 
-def test_every_digit_looks_different():
-    drawn = set()
-    for digit in range(26):
-        cells = np.zeros((25, 25), np.int8)
-        cells[0, 0] = digit
-        drawn.add(cell_of(rendering.draw(cells), 0, 0, 25).tobytes())
-    assert len(drawn) == 26
-
-
 def test_kinds_of_cells_look_different():
     placed = PUZZLE.copy()
     placed[3, 3] = 2
@@ -99,20 +90,6 @@ def test_dead_ends_are_marked():
     empty = cell_of(rendering.draw(dead), 3, 0, 4)
     assert (empty == 255).all()
     assert (cross != 255).any()
-
-
-def test_diagonals_are_shaded():
-    cells = np.zeros((9, 9), np.int8)
-    picture = rendering.draw(cells, geometry=sudoku_x(9))
-    on, off = cell_of(picture, 4, 4, 9), cell_of(picture, 4, 5, 9)
-    assert (on != off).all(-1).any() or (on != off).any()
-    assert (off == 255).all()
-    assert (cell_of(rendering.draw(cells), 4, 4, 9) == 255).all()
-
-
-def test_a_picture_too_small_is_refused():
-    with pytest.raises(ValueError, match=r"size=40: a 9x9 board needs at least"):
-        rendering.draw(np.zeros((9, 9), np.int8), size=40)
 
 
 @pytest.mark.parametrize("size", [4, 9, 16, 25])
@@ -161,16 +138,6 @@ def test_vector_environments_draw_each_board():
         envs.render()
     boards, _ = envs.reset(seed=0)
     assert envs.render() == tuple(map(board.to_text, boards))
-
-
-def test_render_without_a_mode_warns():
-    env = SudokuEnv("4x4")
-    env.reset(seed=0)
-    with pytest.warns(UserWarning, match="render mode"):
-        assert env.render() is None
-    envs = SudokuVectorEnv(1, "4x4")
-    with pytest.warns(UserWarning, match="render mode"):
-        assert envs.render() is None
 
 
 def test_films(tmp_path):

@@ -44,10 +44,3 @@ def test_the_lines_of_the_page_keep_the_masks_of_boards_that_play_on():
     steps = steps_of(wrapped(envs).auto_register_info_dict(), names["KeptActionMask"](), 60)
     over = steps["next", "done"].squeeze(-1)
     assert (over.any(0) & ~over.all(0)).any()  # some boards were reset while others played on
-
-
-def test_the_transform_loses_the_masks_of_boards_that_play_on():
-    """If this fails, TorchRL has changed, and the page needs no class of its own any more."""
-    envs = gym.make_vec("Sudoku4x4-v0", num_envs=8, blanks=8, autoreset_mode="Disabled")
-    with pytest.raises(RuntimeError, match="sum of probabilities"):
-        steps_of(wrapped(envs).auto_register_info_dict(), ActionMask(), 60)

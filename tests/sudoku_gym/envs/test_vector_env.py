@@ -237,13 +237,6 @@ def test_wrong_actions_and_missing_resets_are_named():
         envs.step([0, 0])
 
 
-def test_wrong_constructor_options_are_named():
-    with pytest.raises(ValueError, match="num_envs=0"):
-        SudokuVectorEnv(0)
-    with pytest.raises(ValueError, match="autoreset_mode='later': use 'NextStep'"):
-        SudokuVectorEnv(1, "4x4", autoreset_mode="later")
-
-
 def test_returned_arrays_are_never_reused():
     envs = SudokuVectorEnv(4, "4x4", autoreset_mode="SameStep")
     envs.reset(seed=0)
@@ -289,25 +282,3 @@ def test_set_blanks_holds_from_the_next_reset_of_each_board():
     assert seen == {3, 5}
     with pytest.raises(ValueError, match="serves 1 to"):
         envs.set_blanks(17)
-
-
-def test_equals_single_environments_step_for_step_after_autoreset():
-    """Singles that are reset by hand follow the same boards (without SyncVectorEnv's help)."""
-    envs = SudokuVectorEnv(2, "4x4", autoreset_mode="SameStep")
-    singles = [SudokuEnv("4x4") for _ in range(2)]
-    boards, _ = envs.reset(seed=11)
-    np.testing.assert_array_equal(
-        boards, [env.reset(seed=11 + i)[0] for i, env in enumerate(singles)]
-    )
-    rng = np.random.default_rng(1)
-    for _ in range(50):
-        actions = sample_actions(envs.action_masks(), rng)
-        boards, rewards, terminations, _, infos = envs.step(actions)
-        for i, env in enumerate(singles):
-            board, reward, terminated, _, info = env.step(actions[i])
-            assert (reward, terminated) == (rewards[i], terminations[i])
-            if terminated:
-                np.testing.assert_array_equal(infos["final_obs"][i], board)
-                board, info = env.reset()
-            np.testing.assert_array_equal(boards[i], board)
-            np.testing.assert_array_equal(infos["action_mask"][i], info["action_mask"])

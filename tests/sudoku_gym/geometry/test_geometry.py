@@ -115,12 +115,6 @@ def test_listed_symmetries_form_a_group(geometry, order):
     assert len(np.unique(listed, axis=0)) == order
 
 
-@pytest.mark.parametrize("size", [3, 7, 11, 26, 28])
-def test_no_standard_board_without_boxes(size):
-    with pytest.raises(ValueError, match=f"no standard board has {size} digits: use 4, 6"):
-        Geometry.standard(size)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

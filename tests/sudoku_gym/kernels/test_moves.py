@@ -127,11 +127,3 @@ def test_boards_with_clashes_can_be_set_up(shape, share):
         place(position.state, cell, 1, position.sizes, position.tables)
         erase(position.state, cell, position.sizes, position.tables)
         position.require_consistent()
-
-
-def test_givens_cannot_be_erased():
-    digits = np.zeros((4, 4), np.int8)
-    digits[1, 2] = 3
-    position = Position(geometry.Geometry.standard(4), digits, counted=True)
-    place(position.state, 0, 1, position.sizes, position.tables)
-    assert np.flatnonzero(position.mask()[64:]).tolist() == [0]
