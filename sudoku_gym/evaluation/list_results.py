@@ -43,11 +43,7 @@ class ListRow:
     options: dict[str, bool | int | str | None]
     """of `evaluate`"""
     weights: str
-    """checksum of the policy's weights, empty if it has none"""
-    code: str = ""
-    """checksum of the code of another's policy, empty for those of this project"""
-    config: str = ""
-    """checksum of the configuration of its checkpoint, empty if it has none"""
+    """SHA-256 of the policy's weights, empty if it has none"""
     package: str = ""
     """name and version of the package that the policy comes from, empty if unknown"""
     card: ModelCard | None = None
@@ -184,4 +180,4 @@ def json_of_row(row: ListRow) -> dict[str, Any]:
 
 
 def _made_of(row: ListRow) -> tuple[Any, ...]:
-    return row.package, row.code, row.weights, row.config
+    return row.package, row.weights
