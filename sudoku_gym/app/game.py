@@ -176,7 +176,9 @@ class Game:
         return f"Not converged after {rounds}: this move is a guess."
 
     def _by_placement(self, shares: NDArray[np.floating]) -> dict[str, float]:
-        return {self._name(action): float(shares[action]) for action in np.flatnonzero(shares)}
+        return {
+            self._name(action): float(shares[action]) for action in np.flatnonzero(shares).tolist()
+        }
 
     def _name(self, action: int) -> str:
         cell, digit = divmod(int(action), self.geometry.size)

@@ -296,7 +296,7 @@ def _read_npz(
         part = slice(start, start + chunk)
         lines = np.arange(start + 1, start + 1 + len(puzzles[part]))
         wrong = (puzzles[part] < 0) | (puzzles[part] > geometry.size)
-        in_range: NDArray[np.bool_] = ~wrong.any((1, 2))
+        in_range = np.asarray(~wrong.any((1, 2)))
         for line in lines[~in_range]:
             on_problem(int(line), f"a value is no digit of a {geometry.name} board")
         boards = (_as_digits(puzzles[part]), _as_digits(solutions[part]))

@@ -159,7 +159,7 @@ def test_a_checkpoint_names_an_installed_agent(module):
     for file in shipped.iterdir():
         (copy / file.name).write_bytes(file.read_bytes())
     boards, geometry = np.zeros((1, 9, 9), np.int8), Geometry.standard(9)
-    policies = [load_policy("dqn"), load_policy("copy")]
+    policies = [load_policy("dqn", rounds=2), load_policy("copy", rounds=2)]
     for policy in policies:
         policy.reset(boards, geometry, np.random.default_rng(0))
     masks = np.ones((1, 729), bool)
