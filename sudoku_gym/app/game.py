@@ -176,9 +176,7 @@ class Game:
         return f"Not converged after {rounds}: this move is a guess."
 
     def _by_placement(self, shares: NDArray[np.floating]) -> dict[str, float]:
-        return {
-            self._name(action): float(shares[action]) for action in np.flatnonzero(shares).tolist()
-        }
+        return {self._name(i): float(shares[i]) for i in np.flatnonzero(shares).tolist()}
 
     def _name(self, action: int) -> str:
         cell, digit = divmod(int(action), self.geometry.size)
