@@ -179,5 +179,5 @@ class Game:
         return {self._name(i): float(shares[i]) for i in np.flatnonzero(shares).tolist()}
 
     def _name(self, action: int) -> str:
-        cell, digit = divmod(int(action), self.geometry.size)
+        cell, digit = divmod(action, self.geometry.size)
         return f"{SYMBOLS[digit + 1]} at {board.cell_name(cell, self.geometry.size)}"

@@ -32,18 +32,8 @@ def layout(policies: Sequence[str], first: tuple[str, str], trust: bool = False)
     `load_policy`.
     """
 
-    def start(source: str, number: float, typed: str, *players: str) -> Updates:
-        try:
-            puzzle, geometry = choose_puzzle(source, number, typed)
-            games = tuple(
-                Game(load_offered(name, policies, trust), puzzle, geometry)
-                for name in players
-                if name != NOBODY
-            )
-        except (ValueError, ModuleNotFoundError) as error:
-            raise gr.Error(str(error), print_exception=False) from None
-        digits = [*SYMBOLS[1 : geometry.size + 1]]
-        return gr.Radio(choices=digits, value=digits[0]), *show(games, gr.Timer(active=False))
+    def start(*chosen: Any) -> Updates:
+        return begin(policies, trust, *chosen)
 
     with gr.Blocks(title="Sudoku Gym", analytics_enabled=False) as page:
         gr.Markdown("# Sudoku Gym\nWatch policies play a puzzle, move by move, or place digits.")
@@ -108,6 +98,23 @@ def _side(name: str) -> list[Any]:
         likely = gr.Label(label="Likely to place next", num_top_classes=5, show_heading=False)
         visits = gr.Label(label="The search looked at", num_top_classes=5, show_heading=False)
     return [column, picture, words, likely, visits]
+
+
+def begin(
+    policies: Sequence[str], trust: bool, source: str, number: float, typed: str, *players: str
+) -> Updates:
+    """Begin a game of each player; see `choose_puzzle`. Return the digits, and what is shown."""
+    try:
+        puzzle, geometry = choose_puzzle(source, number, typed)
+        games = tuple(
+            Game(load_offered(name, policies, trust), puzzle, geometry)
+            for name in players
+            if name != NOBODY
+        )
+    except (ValueError, ModuleNotFoundError) as error:
+        raise gr.Error(str(error), print_exception=False) from None
+    digits = [*SYMBOLS[1 : geometry.size + 1]]
+    return gr.Radio(choices=digits, value=digits[0]), *show(games, gr.Timer(active=False))
 
 
 def show(games: Games, clock: Any = None) -> Updates:

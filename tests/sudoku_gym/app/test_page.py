@@ -6,8 +6,6 @@ from sudoku_gym import board, load_policy, puzzles
 
 gr = pytest.importorskip("gradio")
 
-from gradio_client import Client  # noqa: E402
-
 from sudoku_gym.app import page  # noqa: E402
 
 
@@ -40,14 +38,16 @@ def test_only_what_is_offered_is_loaded():
             page.load_offered(name, offered, False)
 
 
-@pytest.mark.filterwarnings("ignore")  # gradio's own
-def test_buttons_answer_over_http():
-    blocks = page.layout(["naked-singles", "hidden-singles"], ("naked-singles", page.NOBODY))
-    _, address, _ = blocks.launch(prevent_thread_lock=True, quiet=True, auth=("ada", "secret"))
-    try:
-        client = Client(address, auth=("ada", "secret"), verbose=False)
-        client.predict("6x6", 1, "", "naked-singles", page.NOBODY, api_name="/start")
-        said = client.predict(api_name="/move")
-        assert any("row" in str(each) for each in said)
-    finally:
-        blocks.close()
+def test_what_the_buttons_do():
+    chosen = ["6x6", 1, "", "naked-singles", page.NOBODY]
+    digits, games, *_ = page.begin(["naked-singles"], False, *chosen)
+    assert digits.choices == [(digit, digit) for digit in "123456"] and len(games) == 1
+    blanks = games[0].frame.board.copy() == 0
+    for _ in range(blanks.sum()):
+        page.move(games)
+    assert board.is_solved(games[0].frame.board[None])[0]
+    assert not page.show(games)[1].active  # the clock
+    page.back_up(games)
+    assert not games[0].is_over
+    with pytest.raises(gr.Error, match="choose a number"):
+        page.begin(["naked-singles"], False, "6x6", 0, *chosen[2:])
