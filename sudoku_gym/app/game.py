@@ -75,15 +75,8 @@ class Game:
     def draw(self) -> NDArray[np.uint8]:
         """Draw the shown board, uint8 `[H, W, 3]`; probable candidates are dark."""
         shown = self.frame
-        return draw(
-            shown.board,
-            self._givens,
-            self.geometry,
-            last=shown.last,
-            show_candidates=True,
-            heat=shown.heat,
-            size=IMAGE_SIZE,
-        )
+        cells = (shown.board, self._givens, self.geometry)
+        return draw(*cells, last=shown.last, show_candidates=True, heat=shown.heat, size=IMAGE_SIZE)
 
     def cell_at(self, pixel: float) -> int:
         """Return the row or column, from 0, at a coordinate of the picture."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import gradio as gr
@@ -31,13 +32,9 @@ def layout(policies: Sequence[str], first: tuple[str, str], trust: bool = False)
     `first` are the names that play on the left and on the right at first; for `trust` see
     `load_policy`.
     """
-
-    def start(*chosen: Any) -> Updates:
-        return begin(policies, trust, *chosen)
-
     with gr.Blocks(title="Sudoku Gym", analytics_enabled=False) as page:
         gr.Markdown("# Sudoku Gym\nWatch policies play a puzzle, move by move, or place digits.")
-        chosen = [*_puzzle_fields(), *_policy_fields(policies, first)]
+        chosen = _fields(policies, first)
         with gr.Row():
             play = gr.Button("Play", variant="primary", elem_id="play")
             stop, back, step, new = (
@@ -54,7 +51,13 @@ def layout(policies: Sequence[str], first: tuple[str, str], trust: bool = False)
         shown = [games, clock, *(part for side in sides for part in side)]
         changes = [page.load, new.click]
         changes += [each.submit if isinstance(each, gr.Textbox) else each.change for each in chosen]
-        gr.on(changes, start, chosen, [digit, *shown], trigger_mode="always_last")
+        gr.on(
+            changes,
+            partial(begin, policies, trust),
+            chosen,
+            [digit, *shown],
+            trigger_mode="always_last",
+        )
         for number, (_, picture, *_) in enumerate(sides):
             picture.select(_placing(number), [games, digit], shown)
         step.click(move, games, shown)
@@ -66,26 +69,20 @@ def layout(policies: Sequence[str], first: tuple[str, str], trust: bool = False)
     return page
 
 
-def _puzzle_fields() -> list[Any]:
+def _fields(policies: Sequence[str], first: tuple[str, str]) -> list[Any]:
+    """Lay out the fields of a game, the arguments of `begin`."""
     with gr.Row():
-        return [
+        fields: list[Any] = [
             gr.Dropdown([*BANKS, *banks.NAMED_BOARDS], value=FIRST_PUZZLE, label="Puzzle"),
             gr.Number(1, label="Number, of a bank's test puzzles", precision=0),
             gr.Textbox(label="Or your own, row by row, then Enter", elem_id="typed"),
         ]
-
-
-def _policy_fields(policies: Sequence[str], first: tuple[str, str]) -> list[Any]:
     with gr.Row():
-        return [
-            gr.Dropdown(
-                [*policies, NOBODY],
-                value=name,
-                allow_custom_value=True,
-                label=f"Plays on the {side}; with options: name?key=value&key=value",
-            )
-            for side, name in zip(SIDES, first, strict=True)
-        ]
+        for side, name in zip(SIDES, first, strict=True):
+            label = f"Plays on the {side}; with options: name?key=value&key=value"
+            names = [*policies, NOBODY]
+            fields.append(gr.Dropdown(names, value=name, allow_custom_value=True, label=label))
+    return fields
 
 
 def _side(name: str) -> list[Any]:
@@ -127,9 +124,8 @@ def show(games: Games, clock: Any = None) -> Updates:
     updates: list[Any] = [clock or gr.skip()]
     for game in games:
         updates += [gr.Column(visible=True), game.draw(), game.status]
-        updates += [
-            gr.Label(shares, visible=bool(shares)) for shares in (game.likely, game.frame.visits)
-        ]
+        for shares in (game.likely, game.frame.visits):
+            updates.append(gr.Label(shares, visible=bool(shares)))
     for _ in SIDES[len(games) :]:
         updates += [gr.Column(visible=False), *[gr.skip()] * 4]
     return games, *updates

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial, wraps
+from functools import partial
 from importlib.metadata import version
-from typing import Any
+from typing import Any, get_type_hints
 
 import tyro
 
@@ -82,10 +84,13 @@ def parse(words: list[str]) -> Callable[[], int]:
     if name == "train":  # the trainer reads the rest
         return partial(_run, name, function, arguments)
 
-    @wraps(function)
     def bind(*args: Any, **options: Any) -> Callable[[], int]:
         return partial(_run, name, function, *args, **options)
 
+    # What tyro reads of a function; in its help an argument's lines are one.
+    bind.__doc__ = re.sub(r"\n {8,}", " ", inspect.getdoc(function) or "")
+    bind.__annotations__ = get_type_hints(function, include_extras=True)
+    vars(bind)["__signature__"] = inspect.signature(function, eval_str=True)
     return tyro.cli(
         bind,
         prog=f"{PROGRAM} {name}",

@@ -87,10 +87,7 @@ def evaluate(policy: str, /, *, options: Options = Rules()) -> int:
 
 
 def compare(
-    policies: tuple[str, ...] = COMPARED_BY_DEFAULT,
-    /,
-    *,
-    options: Options = Rules(),
+    policies: tuple[str, ...] = COMPARED_BY_DEFAULT, /, *, options: Options = Rules()
 ) -> int:
     """Let several policies play the same puzzles, and print one table.
 

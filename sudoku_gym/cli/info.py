@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
@@ -15,8 +16,7 @@ from sudoku_gym.cli.terminal import console, strip_control, table
 from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.difficulty import GRADES
 
-_PACKAGES = ("sudoku-gym", "gymnasium", "numpy", "numba")
-_OPTIONAL = ("torch", "stable-baselines3", "ray", "gradio")  # shown where they are installed
+_PACKAGES = "sudoku-gym gymnasium numpy numba torch stable-baselines3 ray gradio".split()
 
 
 def info(bank: str = "", /) -> int:
@@ -81,12 +81,8 @@ def _extras() -> list[str]:
 
 
 def _versions() -> list[str]:
-    found = [_version(package) or f"{package} (not installed)" for package in _PACKAGES]
-    return found + [shown for package in _OPTIONAL if (shown := _version(package))]
-
-
-def _version(package: str) -> str:
-    try:
-        return f"{package} {version(package)}"
-    except PackageNotFoundError:  # not installed, or run from a checkout that is not
-        return ""
+    found = []
+    for package in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            found.append(f"{package} {version(package)}")
+    return found

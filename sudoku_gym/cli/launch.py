@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from tyro.conf import UseAppendAction, arg
+from tyro.conf import UseAppendAction
 
 from sudoku_gym import plugins
 
@@ -26,7 +24,7 @@ def train(arguments: list[str]) -> int:
 
 def app(
     *,
-    policy: Annotated[UseAppendAction[tuple[str, ...]], arg()] = (),
+    policy: UseAppendAction[tuple[str, ...]] = (),
     trust: bool = False,
     host: str = "127.0.0.1",
     port: int = 7860,
