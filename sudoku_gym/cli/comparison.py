@@ -131,12 +131,7 @@ def _identity(options: Rules) -> dict[str, bool | int | str | None]:
 
 
 def _play(
-    name: str,
-    policy: Policy,
-    chosen: PuzzleList,
-    file: ListFile,
-    options: Rules,
-    on_progress: OnProgress,
+    name: str, policy: Policy, chosen: PuzzleList, file: ListFile, options: Rules, on: OnProgress
 ) -> Evaluation:
     """Let a policy play what the file lacks."""
     rules = {each: getattr(options, each) for each in ("seed", "actions", "erase", "max_steps")}
@@ -167,7 +162,7 @@ def _play(
         chosen.parts(options.batch_size),
         row,
         on_filled=write,
-        on_progress=lambda share: on_progress(chosen.start + chosen.length * share),
+        on_progress=lambda share: on(chosen.start + chosen.length * share),
         **rules,
     )
 

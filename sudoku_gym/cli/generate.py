@@ -74,7 +74,10 @@ def generate(
             puzzles = harden(puzzles, rng, steps=steps, on_progress=start("harden"))
     if out:
         files.write(out, puzzles)
-        print(f"{out}: {len(puzzles)} puzzles with {_span(puzzles)} givens")
+        givens_of_each = geometry.num_cells - puzzles.blanks
+        low, high = givens_of_each.min(), givens_of_each.max()
+        span = f"{low}" if low == high else f"{low} to {high}"
+        print(f"{out}: {len(puzzles)} puzzles with {span} givens")
     else:
         for puzzle in puzzles.puzzles:
             print(to_line(puzzle), flush=True)
@@ -99,9 +102,3 @@ def _graded(
         number, tried = number + len(matching[-1]), tried + len(batch)
         report(min(1.0, number / count))
     return PuzzleSet.join(matching)[:count]
-
-
-def _span(puzzles: PuzzleSet) -> str:
-    givens = puzzles.geometry.num_cells - puzzles.blanks
-    low, high = givens.min(), givens.max()
-    return f"{low}" if low == high else f"{low} to {high}"

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sudoku_gym import board, load_policy, puzzles
+from sudoku_gym import load_policy, puzzles
 from sudoku_gym.evaluation import evaluate, lists
 from sudoku_gym.puzzles import files
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
@@ -58,19 +58,6 @@ def test_a_list_that_changes_meanwhile_is_noticed(extreme, run, monkeypatch):
     assert [row["policy"] for row in read("row.json")["rows"]] == ["naked-singles"]
 
 
-def test_rows_of_other_rules_stand_in_other_files(extreme, run):
-    arguments = ["compare", "--puzzles", "test.csv", "--out", "row.json"]
-    assert run(*arguments, "hidden-singles")[0] == 0
-    before = Path("row.json").read_bytes()
-    for policy in ("hidden-singles", "naked-singles"):
-        code, _, error = run(*arguments, policy, "--max-steps", "1")
-        said = "row.json holds hidden-singles with max_steps=None, not 1: give another file"
-        assert code == 2 and said in error
-    assert Path("row.json").read_bytes() == before
-    assert run(*arguments, "hidden-singles", "--max-steps", "1", "--again")[0] == 0
-    assert read("row.json")["rows"][0]["all"]["solved"] == 0
-
-
 def test_what_is_played_again_replaces_the_old_when_it_is_through(extreme, run, monkeypatch):
     arguments = ["compare", "masked-random", "--puzzles", "test.csv", "--batch-size", "25"]
     assert run(*arguments, "--out", "row.json")[0] == 0
@@ -88,19 +75,6 @@ def test_what_is_played_again_replaces_the_old_when_it_is_through(extreme, run, 
     assert next(calls) == 3 + 5
     old, new = (json.loads(each)["rows"][0] for each in (before, Path("row.json").read_text()))
     assert old["outcomes"] == new["outcomes"] and old["seconds"] != new["seconds"]
-
-
-def test_the_same_digits_on_other_boards_are_another_list(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    grid = "\n".join(
-        board.to_line(each) for each in puzzles.load("windows9x9", "test").solutions[:3]
-    )
-    (tmp_path / "grids.txt").write_text(grid.replace("1", "."))
-    arguments = ["compare", "solver", "--puzzles", "grids.txt", "--out", "row.json"]
-    assert run(*arguments, "--board", "9x9")[0] == 0
-    code, _, error = run(*arguments, "--board", "windows9x9")
-    assert code == 2 and "solver has played another list" in error
-    assert run(*arguments, "--board", "9x9")[0] == 0
 
 
 def test_results_by_source_and_by_rating(extreme, run):
@@ -146,30 +120,6 @@ def test_training_puzzles_are_left_out(run, tmp_path, monkeypatch):
         assert code == 2 and "training splits hold all" in error
 
 
-def test_what_was_left_out_is_of_the_whole_list_once_a_row_is(run, tmp_path, monkeypatch):
-    pytest.importorskip("igraph")
-    monkeypatch.chdir(tmp_path)
-    known, test = puzzles.load("9x9-hard", "train")[:3], puzzles.load("9x9", "test")[:5]
-    files.write("test.csv", PuzzleSet.join([test[:2], known, test[2:]]))
-    plain, calls = lists.evaluate, count()
-
-    def stops(*given, **options):
-        if next(calls) == 3 + 1:  # in the second batch of the second policy
-            raise KeyboardInterrupt
-        return plain(*given, **options)
-
-    monkeypatch.setattr(lists, "evaluate", stops)
-    policies = ["hidden-singles", "naked-singles", "--batch-size", "2"]
-    arguments = ["compare", *policies, "--puzzles", "test.csv", "--leave-out-training"]
-    assert run(*arguments, "--out", "row.json")[0] == 130
-    found = read("row.json")
-    assert [row["is_done"] for row in found["rows"]] == [True, False]
-    assert found["left_out"] == 3 and next(calls) == 5
-    files.write("test.csv", PuzzleSet.join([test[:4], known[:1]]))
-    code, _, error = run("compare", "dlx", *arguments[3:], "--out", "row.json")
-    assert code == 2 and "has changed since" in error and read("row.json")["left_out"] == 3
-
-
 def test_what_another_version_or_other_weights_have_played_is_played_anew(extreme, run):
     arguments = ["compare", "hidden-singles", "--puzzles", "test.csv", "--out", "row.json"]
     assert run(*arguments)[0] == 0
@@ -189,6 +139,7 @@ def test_what_another_version_or_other_weights_have_played_is_played_anew(extrem
         (["--out", "row.csv"], "ends in .json"),
         (["--out", "gone/row.json"], "no folder gone"),
         (["--out", "row.json", "--sample", "9"], "holds results of other puzzles"),
+        (["--out", "row.json", "--max-steps", "1"], "max_steps=None, not 1: give another file"),
         (["--puzzles", "none.csv"], "none.csv: no puzzle found"),
         (["--puzzles", "several.csv", "--sample", "1"], "puzzle 0 has several solutions"),
         (["--sample", "500"], "count 500: test.csv has 120 puzzles"),
