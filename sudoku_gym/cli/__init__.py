@@ -47,9 +47,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         solution, say), 2 for bad input, of which one line on standard error tells.
     """
     words = list(sys.argv[1:] if argv is None else argv)
-    if os.getcwd() not in sys.path:  # module:attribute finds the user's own files
-        sys.path.append(os.getcwd())
     try:
+        if os.getcwd() not in sys.path:  # module:attribute finds the user's own files
+            sys.path.append(os.getcwd())
         code = parse(words)()
         sys.stdout.flush()
         return code
