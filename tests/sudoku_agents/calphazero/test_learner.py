@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from sudoku_agents.calphazero import policy as players
-from sudoku_agents.calphazero.config import CAlphaZeroConfig, CAlphaZeroLossConfig
+from sudoku_agents.calphazero.config import CAlphaZeroConfig
 from sudoku_agents.calphazero.learner import CAlphaZeroLearner, main
 from sudoku_agents.calphazero.search import SearchConfig, tree_search
 from sudoku_agents.calphazero.self_play import self_play
@@ -164,25 +164,6 @@ def test_the_shipped_network_solves_the_test_orbits_and_9x9_boards():
     nine = BankSource(puzzles.load("9x9", "test")).sample(100, 50, np.random.default_rng(0))[0]
     assert evaluate(load_policy(name), nine).completion_rate > 0.9
     assert evaluate(load_policy("naked-singles"), nine).completion_rate < 0.8
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"games": 0}, "games must be at least 1"),
-        ({"temperature": -1.0}, "temperature must not be negative"),
-        ({"noise_fraction": 1.5}, "noise_fraction must lie in"),
-        ({"noise_alpha": 0.0}, "noise_alpha must be positive"),
-        ({"checkpoint_every": 0}, "checkpoint_every must be at least 1"),
-        (
-            {"loss": CAlphaZeroLossConfig(every_action=True)},
-            "every_action needs a body that reads cells",
-        ),
-    ],
-)
-def test_unusable_configurations_are_refused(wrong, message):
-    with pytest.raises(ValueError, match=message):
-        CAlphaZeroConfig(**wrong)
 
 
 def test_rounds_depend_on_how_a_network_is_used():

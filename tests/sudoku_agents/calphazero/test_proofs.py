@@ -132,22 +132,6 @@ def test_one_cell_without_a_good_digit_is_enough(root):
         assert (found.refuted == masks).all() and found.values == 0
 
 
-def test_moves_that_may_be_played_may_all_be_refuted():
-    boards, masks, geometry = wrong_or_right("6x6", 300, 14, 0, 6)
-    found = tree_search(
-        boards, masks, geometry, uniform, SearchConfig(simulations=100, reward="sparse")
-    )
-    some = found.refuted.any(1)
-    only = np.zeros_like(masks)
-    only[np.flatnonzero(some), found.refuted[some].argmax(1)] = True
-    for root in ("puct", "gumbel"):
-        for reward in ("terminal", "sparse"):
-            config = SearchConfig(simulations=100, root=root, reward=reward)
-            narrow = tree_search(boards[some], only[some], geometry, uniform, config)
-            np.testing.assert_array_equal(narrow.action_weights, only[some])
-            assert (narrow.refuted == only[some]).all(1).mean() > 0.9
-
-
 @pytest.mark.parametrize("root", ["puct", "gumbel"])
 def test_the_next_search_knows_what_the_last_one_proved(root):
     boards, masks, geometry = wrong_or_right("4x4", 100, 4, 0, 7)

@@ -11,7 +11,7 @@ from sudoku_agents.calphazero.search import SearchConfig
 from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
-from sudoku_learning.networks import POLICY_AND_VALUE, FactorGraphConfig, MLPConfig, Network, seeded
+from sudoku_learning.networks import POLICY_AND_VALUE, FactorGraphConfig, MLPConfig, Network
 from sudoku_learning.training import Optimizer, OptimizerConfig
 
 
@@ -86,29 +86,6 @@ def test_updates_teach_the_right_placements(augment):
     taught = fresh.policies.dense(64) > 0
     assert (masks & ~taught).any(1).mean() > 0.5  # wrong placements were legal, yet
     assert taught[np.arange(200), choice].mean() > 0.97
-
-
-@pytest.mark.parametrize(("every_action", "uniform"), [(True, 64), (False, 4 * 6)])
-def test_a_loss_over_every_action_starts_at_the_logarithm_of_all_placements(every_action, uniform):
-    geometry = Geometry.standard(4)
-    network = seeded(0, lambda: Network(MLPConfig((64,)), POLICY_AND_VALUE, geometry))
-    config = settings(128, augment=False, actions="blank", passes=1.0, every_action=every_action)
-    rng, optimizer = np.random.default_rng(0), Optimizer(network, OptimizerConfig(1e-2))
-
-    def train(passes):
-        return update_network(
-            network,
-            optimizer,
-            solver_positions(128),
-            passes * 128,
-            geometry,
-            config,
-            rng,
-        )
-
-    assert abs(train(1).policy - np.log(uniform)) < 0.1
-    train(400)
-    assert train(1).policy < np.log(4 * 6) - 0.5  # what is blank alone leaves six cells, any digit
 
 
 def test_the_replay_forgets_the_oldest_iteration():

@@ -85,23 +85,6 @@ def test_networks_that_converge_take_restarts(name):
     assert load_policy(f"{name}?restarts=0").restarts == NO_RESTARTS
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("expert-iteration?restarts=-1", "restarts must not be negative, but are -1"),
-        ("expert-iteration?restarts=2&noise=-1", "noise must be at least 0 and finite, not -1"),
-        ("expert-iteration?restarts=0&noise=2", "noise=2 is for further starts: give restarts too"),
-        ("expert-iteration?restarts=2&simulations=8", "a tree search goes on"),
-        ("expert-iteration?restarts=some", "restarts='some' is no int"),
-        ("gflownet?restarts=2&sample=true", "restarts=2: placements are drawn"),
-        ("exact-cover-supervised?restarts=-2", "restarts must not be negative"),
-    ],
-)
-def test_restarts_that_make_no_sense_are_explained(name, message):
-    with pytest.raises(ValueError, match=message):
-        load_policy(name)
-
-
 def test_the_first_evaluation_of_the_best_first_search_has_starts():
     solver = load_policy("expert-iteration?search=best-first").solver
     assert solver.restarts == Restarts(DEFAULT_RESTARTS) and solver.config.full_evaluations == 1

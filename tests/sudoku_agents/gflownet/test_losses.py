@@ -10,7 +10,6 @@ from gflownet_exact import StateGraph
 from sudoku_agents.gflownet import losses
 from sudoku_agents.gflownet.config import BalanceConfig, RewardConfig
 from sudoku_agents.gflownet.estimates import (
-    LogZEstimates,
     balance_loss,
     log_candidate_product,
     log_pb,
@@ -139,17 +138,6 @@ def test_the_losses_are_their_equations():
     assert losses.forward_looking_detailed_balance(values, energies, lengths).item() == (
         pytest.approx(losses.detailed_balance(values - energies, lengths).item())
     )
-
-
-def test_the_last_rounds_may_count_alone():
-    values, lengths = numbers()
-    found = LogZEstimates(values, torch.zeros(5, 7), lengths)
-    groups = torch.zeros(5, dtype=torch.long)
-    last = balance_loss(found, BalanceConfig(rounds=2), groups)
-    assert last.item() == losses.trajectory_balance(values[-2:], lengths).item()
-    every = balance_loss(found, BalanceConfig(rounds=9), groups)
-    assert every.item() == balance_loss(found, BalanceConfig(), groups).item()
-    assert every.item() == losses.trajectory_balance(values, lengths).item()
 
 
 @pytest.mark.parametrize("decay", [0.5, 0.9, 1.5])

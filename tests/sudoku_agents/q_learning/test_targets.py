@@ -69,16 +69,6 @@ def test_at_the_true_values_any_constraint_tells_the_value_of_the_board(bank):
     np.testing.assert_array_equal(values.max(1)[~full], wanted[~full])
 
 
-def test_a_constraint_of_low_values_outweighs_one_mistaken_placement():
-    boards = puzzles.load("4x4", "train").puzzles[:1]
-    masks = legal_placements(boards, FOUR, "legal")
-    values = np.where(masks, np.float32(0.1), np.float32(0))
-    mistaken = masks[0].argmax()
-    values[0, mistaken] = 0.9
-    choice, _ = hardest_choice(boards, values, masks, FOUR)
-    assert values[0].max() == np.float32(0.9) and values[0, choice[0]] == np.float32(0.1)
-
-
 def networks(config, seed=0):
     return [seeded(seed + n, lambda: make_q_network(config, FOUR)).eval() for n in range(2)]
 

@@ -50,15 +50,6 @@ def test_no_weight_on_illegal_placements(network):
 
 
 @networks
-def test_a_training_pass_tells_the_values_too(network):
-    module, some = make(network=network), batch()
-    values = module.compute_values(some)
-    assert values.shape == (6,)
-    told = module.forward_train(some)[Columns.EMBEDDINGS]
-    torch.testing.assert_close(module.compute_values(some, told), values)
-
-
-@networks
 def test_q_learnings_targets_run_over_legal_placements_only(network):
     module = make(MaskedQNetwork, network)
     module.make_target_networks()

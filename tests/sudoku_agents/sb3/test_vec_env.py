@@ -4,7 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
-from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormalize
+from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
 
 from sudoku_agents.sb3 import SudokuVecEnv, make_vec_env
 from sudoku_gym.puzzles import load
@@ -74,16 +74,6 @@ def test_it_equals_single_environments_step_for_step(form, options):
     assert ended > 5
 
 
-def test_truncation_is_told():
-    env = make_vec_env("Sudoku4x4-v0", 2, blanks=9, max_steps=3)
-    env.reset()
-    for step in range(1, 4):
-        masks = get_action_masks(env)
-        _, _, dones, infos = env.step(masks.argmax(1))
-        assert dones.all() == (step == 3)
-        assert [info["TimeLimit.truncated"] for info in infos] == [step == 3] * 2
-
-
 def test_masks_are_those_of_the_boards_shown():
     env = make_vec_env("Sudoku4x4-v0", 3, blanks=1)
     assert is_masking_supported(env)
@@ -125,14 +115,3 @@ def test_calls_reach_all_boards_through_wrappers():
     assert envs.unwrapped.max_steps == 7
     assert env.env_is_wrapped(VectorSymmetryAugmentation) == [True] * 3
     assert env.env_is_wrapped(gym.wrappers.TimeLimit) == [False] * 3
-
-
-def test_it_works_below_the_wrappers_of_sb3():
-    env = VecMonitor(make_vec_env("Sudoku4x4-v0", 2, observation="one-hot", blanks=2))
-    env = VecNormalize(env, norm_obs=False)
-    env.reset()
-    env.step(get_action_masks(env).argmax(1))
-    _, _, dones, infos = env.step(get_action_masks(env).argmax(1))
-    assert dones.all()
-    assert [info["episode"]["l"] for info in infos] == [2, 2]
-    assert 0 < infos[0]["episode"]["r"] <= 1
