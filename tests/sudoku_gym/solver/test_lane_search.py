@@ -142,11 +142,10 @@ def test_a_trap_is_left_to_the_search_with_restarts():
     trap = board.parse(TRAP)[None]
     result, other = solver.find_solutions(trap), by_exact_cover(trap, 2)
     assert same(result, other) and result.found[0] == 2 and result.nodes[0] < FIRST_LIMIT
-    boards = np.concatenate(
-        [puzzles.load("named").puzzles, trap, puzzles.load("named").puzzles[:3]]
-    )
+    others = puzzles.load("named").puzzles
+    boards = np.concatenate([others, trap, others[:3]])
     whole = solver.find_solutions(boards)
-    assert (whole.nodes[8], whole.found[8]) == (other.nodes[0], 2)
+    assert (whole.nodes[len(others)], whole.found[len(others)]) == (other.nodes[0], 2)
     assert same(whole, solver.find_solutions(boards, threads=2))
     for limit in (50, FIRST_LIMIT - 1, FIRST_LIMIT):
         short = solver.find_solutions(trap, node_limit=limit)
