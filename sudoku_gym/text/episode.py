@@ -15,7 +15,7 @@ from sudoku_gym.plugins import find_env
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
 from sudoku_gym.text.boards import STYLES, BoardStyle, describe_rules, format_board
 from sudoku_gym.text.parsing import Command, read_answer, read_command
-from sudoku_gym.text.rewards import filled_constraint_fraction
+from sudoku_gym.text.rewards import filled_constraint_fraction, verify
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,8 @@ class TextOptions:
             raise ValueError(f"mode={self.mode!r}: use 'turns' or 'answer'")
         if self.style not in STYLES:
             raise ValueError(f"style={self.style!r}: use {', '.join(map(repr, STYLES))}")
-        limit = self.max_turns
-        if limit is not None and (not isinstance(limit, int) or limit is True or limit < 1):
-            raise ValueError(f"max_turns={limit!r}: use a whole number from 1 up, or None")
+        if self.max_turns is not None and self.max_turns < 1:
+            raise ValueError(f"max_turns={self.max_turns}: use a whole number from 1 up, or None")
 
 
 class Turn(NamedTuple):
@@ -182,10 +181,7 @@ class TextSudoku:
     @property
     def is_solved(self) -> bool:
         """Whether the board is a valid completion of the puzzle."""
-        return self._blanks_left == 0 and bool(
-            board.is_solved(self.board[None], self.geometry)[0]
-            and (self.options.mode == "turns" or self._keeps_givens(self._cells))
-        )
+        return self._blanks_left == 0 and bool(verify(self.puzzle, self.board, self.geometry))
 
     def rewards(self) -> dict[str, float]:
         """Return the rewards so far, each in [0, 1].
@@ -292,9 +288,6 @@ class TextSudoku:
         blank = (cell for cell, digit in enumerate(self._cells) if not digit)
         return next((cell for cell in blank if not self._candidates(cell)), -1)
 
-    def _keeps_givens(self, cells: bytes | bytearray) -> bool:
-        return all(given in (0, digit) for given, digit in zip(self._givens, cells, strict=True))
-
     def _answer(self, text: str) -> Turn:
         self.done = True
         found = read_answer(text, self.geometry.size)
@@ -303,19 +296,19 @@ class TextSudoku:
         self._turns_understood += 1
         self._cells = bytearray(found)
         self._blanks_left = found.count(0)
+        return Turn(self._judge(found), True, True)
+
+    def _judge(self, answer: bytes) -> str:
+        """Return one sentence about a whole board: the first thing wrong with it, if any."""
         size = self.geometry.size
-        if not self._keeps_givens(found):
-            pairs = enumerate(zip(self._givens, found, strict=True))
-            cell = next(cell for cell, (given, digit) in pairs if given not in (0, digit))
-            message = f"The {SYMBOLS[self._givens[cell]]} at {cell_name(cell, size)} was changed."
-        elif board.conflicts(self.board[None], self.geometry).any():
-            wrong = board.conflicts(self.board[None], self.geometry).ravel()
+        changed = ((self.puzzle > 0) & (self.puzzle != self.board)).ravel()
+        wrong = board.conflicts(self.board[None], self.geometry).ravel()
+        if changed.any():
+            cell = int(changed.argmax())
+            return f"The {SYMBOLS[self._givens[cell]]} at {cell_name(cell, size)} was changed."
+        if wrong.any():
             cell = int(wrong.argmax())
-            message = (
-                f"The {SYMBOLS[found[cell]]} at {cell_name(cell, size)} stands twice in a unit."
-            )
-        elif self._blanks_left:
-            message = f"Blank cells are left, the first at {cell_name(found.index(0), size)}."
-        else:
-            message = "The board is solved."
-        return Turn(message, True, True)
+            return f"The {SYMBOLS[answer[cell]]} at {cell_name(cell, size)} stands twice in a unit."
+        if self._blanks_left:
+            return f"Blank cells are left, the first at {cell_name(answer.index(0), size)}."
+        return "The board is solved."

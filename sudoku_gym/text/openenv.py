@@ -11,7 +11,6 @@ from typing import Any
 from uuid import uuid4
 
 from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from openenv.core.client_types import StepResult
 from openenv.core.env_client import EnvClient
@@ -19,15 +18,9 @@ from openenv.core.env_server.http_server import create_fastapi_app
 from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import Action, ConcurrencyConfig, Observation, State
 
-from sudoku_gym.storage.reading import describe_error
 from sudoku_gym.text.episode import TextOptions, TextSudoku
 
-MOST_SESSIONS = 100
-"""Games that `app` plays at once."""
-SESSION_SECONDS = 3600.0
-"""How long a session may be idle before another takes its place."""
-_MOST_ERRORS = 5  # of a request that are told
-_LONGEST_ID = 255  # letters of an episode's, as OpenEnv's requests have it
+_SESSION_SECONDS = 3600.0  # that a session may be idle before another takes its place
 
 
 class SudokuAction(Action):
@@ -65,11 +58,9 @@ class SudokuServerEnvironment(Environment[SudokuAction, SudokuObservation, State
     ) -> SudokuObservation:
         """Start an episode; `puzzle` and `blanks` are passed on to `TextSudoku.reset`.
 
-        Raises ValueError for what they can't be, or an `episode_id` of more than 255 letters.
+        Raises:
+            ValueError: for what they can't be.
         """
-        is_text = isinstance(episode_id, str) and len(episode_id) <= _LONGEST_ID
-        if episode_id is not None and not is_text:
-            raise ValueError(f"episode_id must be a text of at most {_LONGEST_ID} letters")
         allowed = {name: given[name] for name in ("puzzle", "blanks") if name in given}
         message = self._game.reset(seed, **allowed)
         self._state = State(episode_id=episode_id or str(uuid4()))
@@ -111,7 +102,7 @@ class SudokuClient(EnvClient[SudokuAction, SudokuObservation, State]):
         return State(**payload)
 
 
-def make_app(options: TextOptions | None = None, most_sessions: int = MOST_SESSIONS) -> FastAPI:
+def make_app(options: TextOptions | None = None, most_sessions: int = 100) -> FastAPI:
     """Return a server's application.
 
     Args:
@@ -122,28 +113,20 @@ def make_app(options: TextOptions | None = None, most_sessions: int = MOST_SESSI
     def factory() -> SudokuServerEnvironment:
         return SudokuServerEnvironment(options)
 
-    sessions = ConcurrencyConfig(max_concurrent_envs=most_sessions, session_timeout=SESSION_SECONDS)
+    sessions = ConcurrencyConfig(
+        max_concurrent_envs=most_sessions, session_timeout=_SESSION_SECONDS
+    )
     app: FastAPI = create_fastapi_app(
         factory, SudokuAction, SudokuObservation, concurrency_config=sessions
     )
-    # A request to `/mcp` opens a session without a connection; these games are no tools of MCP.
-    app.router.routes[:] = [each for each in app.routes if getattr(each, "path", "") != "/mcp"]
-    app.add_exception_handler(RequestValidationError, _refuse_fields)
     for kind in (ValueError, TypeError, RuntimeError):
         app.add_exception_handler(kind, _refuse)
     return app
 
 
-def _refuse_fields(request: Request, error: Exception) -> JSONResponse:
-    """Say which fields are wrong, without what they hold: FastAPI would send all of it back."""
-    found = error.errors() if isinstance(error, RequestValidationError) else []
-    shown = [{name: each[name] for name in ("type", "loc", "msg")} for each in found[:_MOST_ERRORS]]
-    return JSONResponse({"detail": shown}, 422)
-
-
 def _refuse(request: Request, error: Exception) -> JSONResponse:
     """Say what is wrong with a request, as the sessions of websockets do."""
-    return JSONResponse({"detail": describe_error(error)}, 422)
+    return JSONResponse({"detail": str(error)}, 422)
 
 
 def __getattr__(name: str) -> Any:

@@ -10,11 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from reasoning_gym.coaching import BaseCurriculum, RangeAttributeDefinition
 from reasoning_gym.factory import DATASETS, ProceduralDataset, register_dataset
 
-from sudoku_gym import board
+from sudoku_gym import board, solver
 from sudoku_gym.text.boards import BoardStyle
 from sudoku_gym.text.episode import TextSudoku
 from sudoku_gym.text.rewards import score_text
@@ -57,20 +56,19 @@ class SudokuGymDataset(ProceduralDataset):
 
     def __init__(self, config: SudokuGymConfig) -> None:
         super().__init__(config=config, seed=config.seed, size=config.size)
-        blanks = (config.min_blanks, config.max_blanks)
         self._game = TextSudoku(
             env_id=config.env_id,
             mode="answer",
             style=config.style,
             split=config.split,
-            blanks=blanks,
+            blanks=(config.min_blanks, config.max_blanks),
         )
 
     def __getitem__(self, idx: int) -> dict[str, Any]:
         """Return item `idx`: `question`, `answer` and `metadata`."""
         question = self._game.reset((self.seed + idx) % 2**63)
         puzzle = self._game.puzzle
-        answer = board.to_line(self._solve(puzzle))
+        answer = board.to_line(solver.solve(puzzle[None], self._game.geometry)[0])
         return {
             "question": question,
             "answer": answer,
@@ -90,11 +88,6 @@ class SudokuGymDataset(ProceduralDataset):
         geometry = self._game.geometry
         puzzle = board.parse(entry["metadata"]["puzzle"], geometry)
         return score_text(puzzle, answer, geometry)["constraints"]
-
-    def _solve(self, puzzle: np.ndarray[Any, np.dtype[np.int8]]) -> Any:
-        from sudoku_gym import solver
-
-        return solver.solve(puzzle[None], self._game.geometry)[0]
 
 
 class SudokuGymCurriculum(BaseCurriculum):

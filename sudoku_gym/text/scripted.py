@@ -22,14 +22,9 @@ class ScriptedModel:
         policy: chooses the moves.
         geometry: the board.
         seed: of the policy's draws.
-
-    Raises:
-        TypeError: if the policy or the geometry is none.
     """
 
     def __init__(self, policy: Policy, geometry: Geometry, seed: int = 0) -> None:
-        if not isinstance(policy, Policy):
-            raise TypeError(f"policy={policy!r:.60}: give a policy, as load_policy(name)")
         self._policy = policy
         self._geometry = geometry
         self._rng = np.random.default_rng(seed)

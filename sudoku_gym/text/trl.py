@@ -152,16 +152,5 @@ def reward_functions(geometry: Geometry | None = None) -> list[Callable[..., lis
 
 
 def _text_of(completion: Any) -> str:
-    """Return a completion's text: a text itself, or the last message of a conversation.
-
-    A message's content is a text, or a list of parts, of which those of text count.
-    """
-    if isinstance(completion, str):
-        return completion
-    if not isinstance(completion, list) or not all(isinstance(each, dict) for each in completion):
-        raise TypeError(f"a completion is a text or a list of messages, not {completion!r:.60}")
-    content = completion[-1].get("content") if completion else None
-    if isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, dict)]
-        return "".join(part for part in parts if isinstance(part, str))
-    return content if isinstance(content, str) else ""
+    """Return a completion's text: a text itself, or the last message of a conversation."""
+    return completion if isinstance(completion, str) else completion[-1].get("content") or ""

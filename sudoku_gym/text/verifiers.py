@@ -9,15 +9,12 @@ Source: https://github.com/PrimeIntellect-ai/verifiers, `Taskset`, `Env` and `Ha
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from functools import lru_cache
 from itertools import count
 from typing import Literal
 
 import verifiers.v1 as vf
-from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+from openai import AsyncOpenAI
 from pydantic import BaseModel
 from verifiers.v1.dialects.chat import message_to_wire
 
@@ -28,24 +25,16 @@ __all__ = ["ChatHarness", "SudokuTaskset", "SudokuTasksetEnv"]
 
 
 class TextFields(BaseModel):
-    """What `TextOptions` has, as pydantic reads and writes it."""
+    """The fields of `TextOptions`, where their meaning stands, as pydantic reads and writes it."""
 
     env_id: str = "Sudoku9x9-v0"
-    """Which environment's boards and puzzles."""
     mode: Literal["turns", "answer"] = "turns"
-    """One move a turn, or the whole board in a single turn."""
     style: BoardStyle = "grid"
-    """How boards are written: `"grid"`, `"compact"` or `"json"`."""
     blanks: int | tuple[int, int] | None = None
-    """A number, a (low, high) pair, or None for puzzles as stored."""
     split: str = "train"
-    """Part of the bank to draw from."""
     max_turns: int | None = None
-    """Turns of an episode; None allows three for each blank."""
     allow_candidates: bool = False
-    """Whether a turn may ask which digits the rules leave for a cell."""
     announce_dead_ends: bool = False
-    """Whether a blank cell that no digit is left for is announced."""
 
     def text_options(self) -> TextOptions:
         """Return them as `TextOptions`."""
@@ -65,15 +54,11 @@ class SudokuTaskData(TextFields, vf.TaskData):
     seed: int
     """The puzzle's seed."""
 
-    @contextmanager
-    def playing(self) -> Iterator[TextSudoku]:
-        """Lend a game at its start; it is lent again later, as making one takes 0.1 seconds."""
-        options = self.text_options()
-        idle = _idle_games(options)
-        game = idle.pop() if idle else TextSudoku(options)
+    def new_game(self) -> TextSudoku:
+        """Return a game at its start."""
+        game = TextSudoku(self.text_options())
         game.reset(self.seed)
-        yield game
-        idle.append(game)
+        return game
 
 
 class SudokuTask(vf.Task[SudokuTaskData, vf.State, vf.TaskConfig]):
@@ -100,11 +85,11 @@ class SudokuTask(vf.Task[SudokuTaskData, vf.State, vf.TaskConfig]):
 
     def replay(self, trace: vf.Trace) -> dict[str, float]:
         """Play the turns of a trace and return `TextSudoku.rewards`."""
-        with self.data.playing() as game:
-            for message in trace.assistant_messages:
-                if not game.done:
-                    game.step(message.content or "")
-            return game.rewards()
+        game = self.data.new_game()
+        for message in trace.assistant_messages:
+            if not game.done:
+                game.step(message.content or "")
+        return game.rewards()
 
 
 class SudokuTaskset(vf.Taskset[SudokuTask, SudokuTasksetConfig]):
@@ -134,14 +119,14 @@ class SudokuTasksetEnv(vf.Env[SudokuTasksetEnvConfig]):
 
     async def run(self, task: SudokuTask, agents: vf.Agents) -> None:
         """Play one episode."""
-        with task.data.playing() as game:
-            async with agents.player.interaction(task) as interaction:
-                segment = await interaction.turn()
-                while not segment.terminated:
-                    turn = game.step(segment.last_reply)
-                    if turn.done:
-                        break
-                    segment = await interaction.turn(turn.message)
+        game = task.data.new_game()
+        async with agents.player.interaction(task) as interaction:
+            segment = await interaction.turn()
+            while not segment.terminated:
+                turn = game.step(segment.last_reply)
+                if turn.done:
+                    break
+                segment = await interaction.turn(turn.message)
 
 
 class ChatHarness(vf.Harness[vf.HarnessConfig]):
@@ -172,19 +157,6 @@ class ChatHarness(vf.Harness[vf.HarnessConfig]):
             messages.append({"role": "user", "content": prompt})
         else:
             messages += [message_to_wire(message) for message in prompt or []]
-        transport = DefaultAsyncHttpxClient(verify=_tls_context())
-        async with AsyncOpenAI(base_url=endpoint, api_key=secret, http_client=transport) as client:
+        async with AsyncOpenAI(base_url=endpoint, api_key=secret) as client:
             await client.chat.completions.create(model=ctx.model, messages=messages)
         return vf.ProgramResult(exit_code=0, stdout="", stderr="")
-
-
-@lru_cache
-def _tls_context() -> ssl.SSLContext:
-    """Read the certificates once, not every turn."""
-    return ssl.create_default_context()
-
-
-@lru_cache
-def _idle_games(options: TextOptions) -> list[TextSudoku]:
-    """Return the list of games with these options that nobody plays."""
-    return []

@@ -149,18 +149,6 @@ def test_a_scripted_model_answers_the_data_set():
         assert function(completions=completions, puzzle=dataset["puzzle"]) == [1] * 100
 
 
-def test_a_completion_in_parts_is_read_as_a_whole():
-    solved, *_ = adapter.reward_functions()
-    puzzle, solution = "12..34..21..43..", "1234342121434312"
-    content = [{"type": "text", "text": text} for text in ("<answer>", solution, "</answer>")]
-    conversation = [{"role": "assistant", "content": content}]
-    one = solved(completions=["".join(part["text"] for part in content)], puzzle=[puzzle])
-    assert solved(completions=[conversation], puzzle=[puzzle]) == one == [1]
-    for other in (3, b"x", {"content": "x"}, ["x"]):
-        with pytest.raises(TypeError, match="a text or a list of messages"):
-            solved(completions=[other], puzzle=[puzzle])
-
-
 def test_tools_are_documented_for_the_trainer():
     from transformers.utils import get_json_schema
 
