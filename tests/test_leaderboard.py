@@ -9,7 +9,7 @@ import pytest
 import leaderboard
 import leaderboard_page
 from leaderboard import Config, play, play_one_by_one
-from leaderboard_sets import SEED, SETS, FixedSet, checksum, puzzles_of
+from leaderboard_sets import SETS, FixedSet, checksum, puzzles_of
 from sudoku_gym import load_policy, puzzles
 from sudoku_gym.policies import weights_sha256
 
@@ -163,14 +163,6 @@ def test_the_page_gets_every_part():
     assert all(f"| `{name}`" in page for name in RESULTS["sets"])
     shown = {name for sets in leaderboard_page.TABLES.values() for name in sets}
     assert shown | {leaderboard_page.SORTED_BY} == {each.name for each in SETS}
-
-
-def test_the_page_says_how_it_is_played():
-    text = " ".join(PAGE.split())
-    assert f"no more than {Config().budget:g} s of processor time" in text
-    assert f"Seed {SEED}; boards of {leaderboard.BATCH_CELLS:,} cells" in text
-    assert f"the first {leaderboard.TIMED_PUZZLES} puzzles of a set" in text
-    assert 0 < leaderboard_page.hours_of(RESULTS) <= 2 * 3
 
 
 def test_rows_stand_in_one_stated_order_within_their_kind():

@@ -15,7 +15,7 @@ from urllib.parse import quote
 import marked
 from leaderboard_page import code, words
 from sudoku_gym.evaluation import percent
-from sudoku_gym.evaluation.list_results import ListResults, ListRow, read_list_results
+from sudoku_gym.evaluation.lists import ListResults, ListRow, read_list_results
 from sudoku_gym.evaluation.tables import markdown_table
 
 TRACKS = {

@@ -22,8 +22,7 @@ from sudoku_gym.cli.puzzle_arguments import (
 )
 from sudoku_gym.cli.terminal import OnProgress, console, progress, table
 from sudoku_gym.evaluation import Evaluation, tabulate
-from sudoku_gym.evaluation.list_results import ListFile, ListResults, ListRow, json_of_row
-from sudoku_gym.evaluation.lists import play_list
+from sudoku_gym.evaluation.lists import ListFile, ListResults, ListRow, json_of_row, play_list
 from sudoku_gym.evaluation.tables import plain_table, tabulate_cards, tabulate_groups
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy, load_policy, model_card_of, weights_sha256
@@ -142,26 +141,12 @@ def _play(
         package=f"sudoku-gym {version('sudoku-gym')}",
         card=model_card_of(policy),
     )
-    before = file.copy_of(name)
     row = file.begin(new, options.again)
-
-    def write() -> None:
-        if row.is_done:
-            for other in file.results.rows:
-                if other.policy != name and other.is_done and other.sha256 != row.sha256:
-                    file.restore(name, before)
-                    raise ValueError(
-                        f"{options.puzzles} has changed since {other.policy} played it: what "
-                        f"{name} has played now is left out; give another --out"
-                    )
-            file.finish(row, chosen.left_out)
-        file.write()
-
     return play_list(
         policy,
         chosen.parts(options.batch_size),
         row,
-        on_filled=write,
+        on_filled=lambda: file.write(row, chosen.left_out),
         on_progress=lambda share: on(chosen.start + chosen.length * share),
         **rules,
     )

@@ -95,14 +95,6 @@ class Episode:
         masks = self._env.action_masks()[None]
         if self._probabilities is None or not masks.any():
             return None
-        given = np.asarray(self._probabilities(shown[None].copy(), masks))
-        size = self._env.geometry.num_placements
-        is_of_shape = given.ndim == 2 and len(given) == 1 and given.shape[1] >= size
-        is_number = is_of_shape and given.dtype.kind in "fiub"
-        heat = given[0, :size].astype(np.float64) if is_number else np.empty(0)
-        if not is_number or not np.isfinite(heat).all() or (heat < 0).any():
-            raise ValueError(
-                f"a policy's probabilities must be finite numbers [1, {size}] from 0 up, not "
-                f"{given.dtype} {list(given.shape)}, {given.ravel()[:3]!s:.60}"
-            )
+        given = np.asarray(self._probabilities(shown[None].copy(), masks), np.float64)
+        heat = given[0, : self._env.geometry.num_placements]
         return heat / max(heat.max(), 1.0)  # counts, say, are no probabilities

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from sudoku_gym.evaluation.games import Evaluation, percent
-from sudoku_gym.evaluation.list_results import ListRow, Share
+from sudoku_gym.evaluation.lists import ListRow, Share
 
 Table: TypeAlias = tuple[list[str], list[list[str]]]  # the heads, and the cells of rows
 
