@@ -79,7 +79,10 @@ def seconds_of(cell: Cell | None) -> float | None:
     """Return processor seconds a puzzle: as timed one by one, else of the games; None without."""
     if not cell or not cell["outcomes"]:
         return None
-    return fmean(timed) if (timed := _timed(cell)) else cell["seconds"] / len(cell["outcomes"])
+    if timed := cell.get("timing", {}).get("seconds"):
+        return fmean(timed)
+    seconds: float = cell["seconds"] / len(cell["outcomes"])
+    return seconds
 
 
 def by_kind(results: Results) -> dict[str, list[str]]:
@@ -107,17 +110,11 @@ def _best(results: Results) -> str:
     return markdown_table(heads, rows)
 
 
-def hours_of(results: Results) -> float:
-    """Return how many hours of processor time playing everything takes, by the recorded times."""
-    cells = [cell for row in results["rows"].values() for cell in row["cells"].values()]
-    return sum(cell["seconds"] + _START_SECONDS for cell in cells) / 3600
-
-
 def _duration(results: Results) -> str:
-    cells = sum(len(row["cells"]) for row in results["rows"].values())
-    hours = hours_of(results)
+    cells = [cell for row in results["rows"].values() for cell in row["cells"].values()]
+    hours = sum(cell["seconds"] + _START_SECONDS for cell in cells) / 3600
     return (
-        f"Playing all {cells} cells anew takes {hours:.1f} hours of processor time by the recorded "
+        f"Playing all {len(cells)} cells anew takes {hours:.1f} hours of processor time by the recorded "
         f"times, {_START_SECONDS:g} s to start each cell included: about {hours / 2:.1f} hours "
         "on two cores."
     )
@@ -176,15 +173,9 @@ def _times(results: Results) -> str:
     return markdown_table(["policy", *map(words, sets.values())], rows)
 
 
-def _timed(cell: Cell) -> list[float]:
-    """Return the seconds of puzzles played one by one; empty if none was."""
-    seconds: list[float] = cell.get("timing", {}).get("seconds", [])
-    return seconds
-
-
 def _time(cell: Cell | None) -> str:
     """Return the processor time a puzzle; in brackets where it is that of games side by side."""
-    if not cell or not cell["outcomes"] or _timed(cell):
+    if not cell or not cell["outcomes"] or cell.get("timing", {}).get("seconds"):
         return _milliseconds(cell)
     return f"({_milliseconds(cell)})"
 
