@@ -115,8 +115,8 @@ def _duration(results: Results) -> str:
     hours = sum(cell["seconds"] + _START_SECONDS for cell in cells) / 3600
     return (
         f"Playing all {len(cells)} cells anew takes {hours:.1f} hours of processor time by the "
-        f"recorded times, {_START_SECONDS:g} s to start each cell included: about {hours / 2:.1f} hours "
-        "on two cores."
+        f"recorded times, {_START_SECONDS:g} s to start each cell included: about {hours / 2:.1f} "
+        "hours on two cores."
     )
 
 
