@@ -231,15 +231,16 @@ def play_list(
         ValueError: if there is no puzzle, or the list is not the one that the row was played on.
     """
     digest, groups = sha256(), _Groups()
-    played = list[tuple[Evaluation, str]]()  # with the digest of the list up to there
-    before, wanted = row.outcomes, row.sha256
-    start, filled_in, last = 0, len(before), -_BETWEEN_WRITES
+    played, reached = list[Evaluation](), ""  # `reached`: the digest of the list up to there
+    num_before, wanted = len(row.outcomes), row.sha256
+    start, filled_in, last = 0, num_before, -_BETWEEN_WRITES
+    is_other_list = f"{row.policy} has played another list: remove its results"
 
     def fill_in() -> None:
         nonlocal filled_in, last
         if start > filled_in:
             filled_in = start
-            _fill_in(row, join_evaluations([each for each, _ in played]), groups, played[-1][1])
+            _fill_in(row, join_evaluations(played), groups, reached)
             on_filled()
             last = time.monotonic()
 
@@ -248,12 +249,11 @@ def play_list(
             if number == 0 and not part.geometry.is_standard:
                 digest.update(part.geometry.units.tobytes())
             digest.update(part.puzzles.tobytes())
-            if start < len(before):
-                evaluation = _stored(row, part, slice(start, start + len(part)), start == 0)
-                if start + len(part) == len(before) and digest.hexdigest() != wanted:
-                    raise ValueError(f"{row.policy} has played another list: remove its results")
-            elif row.is_done:
-                raise ValueError(f"{row.policy} has played another list: remove its results")
+            end = start + len(part)
+            if start < num_before or row.is_done:
+                if end > num_before or (end == num_before and digest.hexdigest() != wanted):
+                    raise ValueError(is_other_list)
+                evaluation = _stored(row, part, start)
             else:
                 evaluation = evaluate(
                     policy,
@@ -263,21 +263,21 @@ def play_list(
                     on_progress=on_progress,
                     **options,
                 )
-            played.append((evaluation, digest.hexdigest()))
+            played.append(evaluation)
             groups.add(part, evaluation.solved)
-            start += len(part)
+            start, reached = end, digest.hexdigest()
             if time.monotonic() - last >= _BETWEEN_WRITES:
                 fill_in()
     finally:
         fill_in()
     if not played:
         raise ValueError("no puzzle to play: the list is empty, or training splits hold all of it")
-    if start < len(before):
-        raise ValueError(f"{row.policy} has played another list: remove its results")
+    if start < num_before:
+        raise ValueError(is_other_list)
     groups.fill_in(row)  # also of what was played before: the list may have other sources now
     row.is_done = True
     on_filled()
-    return join_evaluations([each for each, _ in played])
+    return join_evaluations(played)
 
 
 def rating_names() -> Iterator[tuple[str, int, int]]:
@@ -333,28 +333,23 @@ def _fill_in(row: ListRow, whole: Evaluation, groups: _Groups, digest: str) -> N
         row.rounds_of_each = whole.convergence.rounds.tolist()
 
 
-def _stored(row: ListRow, part: PuzzleSet, place: slice, is_first: bool) -> Evaluation:
+def _stored(row: ListRow, part: PuzzleSet, start: int) -> Evaluation:
     """Return what a row holds of a part; sums over the whole row are given to the first part."""
+    place, is_first = slice(start, start + len(part)), start == 0
     convergence = None
     if row.converged_outcomes:
         rounds = np.array(row.rounds_of_each[place], np.int64)
         convergence = Convergence(rounds, _outcomes(row.converged_outcomes[place]))
-    evaluation = Evaluation(
+    return Evaluation(
         solved=_outcomes(row.outcomes[place]),
         constraint_fraction=row.constraint_fraction,
-        illegal=0,
-        seconds=0.0,
-        processor_seconds=0.0,
+        illegal=row.illegal if is_first else 0,
+        seconds=row.seconds if is_first else 0.0,
+        processor_seconds=row.processor_seconds if is_first else 0.0,
         convergence=convergence,
         orbits=part.orbits,
         seed=int(row.options["seed"] or 0),
     )
-    if len(evaluation.solved) != len(part):
-        raise ValueError(f"{row.policy} has played another list: remove its results")
-    if not is_first:
-        return evaluation
-    sums = ("illegal", "seconds", "processor_seconds")
-    return replace(evaluation, **{name: getattr(row, name) for name in sums})
 
 
 def _letters(flags: NDArray[np.bool_]) -> str:

@@ -126,9 +126,7 @@ LISTED, DRAWN = "[[0,2,3,4],[3,4,0,2],[2,1,4,3],[4,3,2,0]]", "1 2 3 4\n3 4 1 2\n
     [
         (f"The puzzle is {LISTED}. The answer:\n{DRAWN}", 1),
         (f"<answer>{LISTED}\nsolved\n{DRAWN}\n</answer>", 1),
-        (f"{DRAWN}\nwas wrong: {LISTED}", 0),
         (f"{DRAWN}\n\n{LISTED}\n{DRAWN[:24]}", 0),
-        (f"{DRAWN}\nsee [1] {LISTED} [2]", 0),
         (f"{LISTED}, [{LISTED.replace('0', '1')}]", 1),
     ],
 )

@@ -38,11 +38,6 @@ def test_items_are_those_of_their_seed():
     assert made(seed=7)[0] != first[0]
 
 
-def test_many_blanks_are_served_at_once():
-    dataset = made(min_blanks=50, max_blanks=57, env_id="SudokuX9x9-v0", size=5)
-    assert all(50 <= item["metadata"]["blanks"] <= 57 for item in dataset)
-
-
 def test_a_bad_configuration_is_refused():
     with pytest.raises(AssertionError, match="min_blanks"):
         made(min_blanks=9, max_blanks=5)

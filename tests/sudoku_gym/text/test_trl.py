@@ -48,36 +48,6 @@ def tiny_model():
     return Qwen3ForCausalLM(config), tokenizer
 
 
-def two_steps(tmp_path, **arguments):
-    from trl import GRPOConfig, GRPOTrainer
-
-    model, tokenizer = tiny_model()
-    config = GRPOConfig(
-        output_dir=str(tmp_path),
-        max_steps=2,
-        per_device_train_batch_size=2,
-        num_generations=2,
-        max_completion_length=16,
-        use_cpu=True,
-        report_to=[],
-        save_strategy="no",
-        logging_steps=1,
-    )
-    trainer = GRPOTrainer(model, args=config, processing_class=tokenizer, **arguments)
-    trainer.train()
-    assert trainer.state.global_step == 2
-    return trainer
-
-
-def test_two_steps_on_whole_boards(tmp_path):
-    rewards = adapter.reward_functions()
-    dataset = adapter.answer_dataset(4, env_id="Sudoku4x4-v0", blanks=3)
-    trainer = two_steps(tmp_path, reward_funcs=rewards, train_dataset=dataset)
-    logged = trainer.state.log_history[0]
-    for name in ("solved", "constraints", "format"):
-        assert 0 <= logged[f"rewards/{name}_reward/mean"] <= 1
-
-
 def test_two_steps_with_tools(tmp_path, monkeypatch):
     monkeypatch.setenv("TRL_EXPERIMENTAL_SILENCE", "1")
     starts = []
@@ -88,9 +58,26 @@ def test_two_steps_with_tools(tmp_path, monkeypatch):
             starts.append((seed, super().reset(seed, **row)))
             return starts[-1][1]
 
-    trainer = two_steps(
-        tmp_path, environment_factory=Watched, train_dataset=adapter.seed_dataset(4)
+    model, tokenizer = tiny_model()
+    config = trl.GRPOConfig(
+        output_dir=str(tmp_path),
+        max_steps=2,
+        per_device_train_batch_size=2,
+        num_generations=2,
+        max_completion_length=16,
+        use_cpu=True,
+        report_to=[],
+        save_strategy="no",
+        logging_steps=1,
     )
+    trainer = trl.GRPOTrainer(
+        model,
+        args=config,
+        processing_class=tokenizer,
+        environment_factory=Watched,
+        train_dataset=adapter.seed_dataset(4),
+    )
+    trainer.train()
     assert {tool.__name__ for tool in trainer.tools} == {"place", "erase", "undo"}
     assert len(starts) == 4 and len({prompt for _, prompt in starts}) == 2  # two groups of two
     assert trainer.state.log_history[0]["rewards/Watched/mean"] == 0
