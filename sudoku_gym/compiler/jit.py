@@ -74,8 +74,20 @@ class _KernelCache(FunctionCache):
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
-        stamp = self._impl.locator.get_source_stamp(), _hash_of_imports(function.__module__)
-        self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, stamp)
+        sources = _hash_of_imports(function.__module__)
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = _Index(sources, self._cache_path, self._impl.filename_base, stamp)
+
+
+class _Index(IndexDataCacheFile):
+    """Numba's index of the code of a function; that of other sources is never unpickled.
+
+    It may name types that are no longer there. Numba looks at its own version in the same way.
+    """
+
+    def __init__(self, sources: str, *where: Any) -> None:
+        super().__init__(*where)
+        self._version = f"{self._version} {sources}"
 
 
 @functools.cache

@@ -139,5 +139,5 @@ def test_what_is_drawn_depends_on_the_seed_alone(algorithm):
         check_policy(policy, Geometry.standard(4))
     puzzles = load("4x4", "test")[::400]
     first, again, other = (evaluate(policy, puzzles, seed=seed) for seed in (0, 0, 1))
-    assert (first.solved == again.solved).all() and first.illegal == again.illegal
-    assert first.constraint_fraction == again.constraint_fraction != other.constraint_fraction
+    assert (first.boards == again.boards).all() and first.illegal == again.illegal
+    assert (first.boards != other.boards).any()

@@ -67,7 +67,7 @@ def run(support, tree=TREE, iterations=80, **changes):
     made = np.zeros(1, np.int64)
     numbers = config.as_numbers(SIZE)
     outputs = grids, beliefs, outcome, made
-    propagate_batch(supports, tree_tables(tree), numbers, *outputs, np.zeros(1, np.bool_))
+    propagate_batch(supports, tree_tables(tree), numbers, *outputs)
     return beliefs[0], OUTCOMES[outcome[0]]
 
 

@@ -165,9 +165,9 @@ def test_files_and_attributes(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     for name, count in (("few", 5), ("make", 2), ("Box.inner", 3)):
         assert len(resolve_source(f"my_boards:{name}").bank[0]) == count
-    with pytest.raises(ValueError, match=r"module my_boards \(.*\) has no 'many'"):
+    with pytest.raises(ValueError, match="my_boards:many"):
         resolve_source("my_boards:many")
-    with pytest.raises(ValueError, match="there is no module 'no_such_module'"):
+    with pytest.raises(ValueError, match="no_such_module"):
         resolve_source("no_such_module:thing")
     with pytest.raises(ValueError, match=r"is called '5x5': use one of 4x4, .* or 'module:attri"):
         resolve_source("5x5")
