@@ -12,7 +12,7 @@ from sudoku_gym.cli.puzzle_arguments import Board, geometry_named
 from sudoku_gym.cli.terminal import OnProgress, progress
 from sudoku_gym.puzzles import files, generator
 from sudoku_gym.puzzles.difficulty import GRADES
-from sudoku_gym.puzzles.hardening import check_hardening, harden
+from sudoku_gym.puzzles.hardening import harden
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
 _TRIES = 10_000  # puzzles made in search of a difficulty before one is called too rare
@@ -56,8 +56,6 @@ def generate(
         )
     geometry = geometry_named(board or "9x9")
     assert geometry is not None
-    if hard:
-        check_hardening(geometry, steps, None)
     rng = np.random.default_rng(seed)
 
     def make(number: int, on_progress: OnProgress) -> PuzzleSet:

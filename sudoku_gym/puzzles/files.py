@@ -191,8 +191,7 @@ def _proven(part: PuzzleRows, complain: OnProblem, check: bool, hint: str) -> Pu
     """Complete the missing solutions, and keep the rows that are sound."""
     geometry, puzzles, solutions = part.geometry, part.puzzles, part.solutions
     stored = (solutions != 0).any((1, 2))
-    digits = np.clip(solutions, 0, geometry.size)
-    solved = board.is_solved(digits, geometry) & (digits == solutions).all((1, 2))
+    solved = board.is_solved(solutions, geometry)
     keeps = ((puzzles == 0) | (puzzles == solutions)).all((1, 2))
     good = ~stored | (solved & keeps)
     for index in np.flatnonzero(~good):

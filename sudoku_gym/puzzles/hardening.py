@@ -38,20 +38,6 @@ _FIRST_SHARE = 0.3  # and made minimal if its first search takes at least this s
 _PAIRS = 5  # one step in `_PAIRS` removes two givens
 
 
-def check_hardening(geometry: Geometry, steps: int, node_limit: int | None) -> tuple[int, int]:
-    """Return the numbers that `harden` takes; raises as it does, before there are puzzles."""
-    if node_limit is None:
-        node_limit = 100_000 if geometry.size <= 9 else 2_000
-    if steps < 0 or node_limit < 1:
-        raise ValueError(
-            f"steps={steps}, node_limit={node_limit}: steps must not be negative, node_limit be at "
-            "least 1"
-        )
-    if geometry == Geometry.standard(4):
-        raise ValueError("singles solve every 4x4 puzzle, none is hard: use larger boards")
-    return steps, node_limit
-
-
 def harden(
     parents: PuzzleSet,
     rng: np.random.Generator,
@@ -82,7 +68,15 @@ def harden(
         TypeError: if `parents` is no PuzzleSet.
     """
     geometry = as_puzzle_set(parents).geometry
-    steps, node_limit = check_hardening(geometry, steps, node_limit)
+    if node_limit is None:
+        node_limit = 100_000 if geometry.size <= 9 else 2_000
+    if steps < 0 or node_limit < 1:
+        raise ValueError(
+            f"steps={steps}, node_limit={node_limit}: steps must not be negative, node_limit be at "
+            "least 1"
+        )
+    if geometry == Geometry.standard(4):
+        raise ValueError("singles solve every 4x4 puzzle, none is hard: use larger boards")
     parents.check()
     puzzles = parents.puzzles.reshape(-1, geometry.num_cells).copy()
     solutions = parents.solutions.reshape(puzzles.shape).copy()

@@ -66,9 +66,9 @@ class PuzzleSet:
             )
         self._complete("grades", np.int8, NOT_KNOWN, len(GRADES) - 1)
         self._complete("orbits", np.int32, NOT_KNOWN, np.iinfo(np.int32).max)
-        self._complete("minimal", np.bool_, 0, 1)
+        self._complete("minimal", np.bool_, False, True)
         self._complete("ratings", np.float64, NOT_KNOWN, np.inf)
-        self._complete("sources", np.str_)
+        self._complete("sources", np.str_, "")
 
     def _checked_boards(self, name: str) -> NDArray[np.int8]:
         try:
@@ -76,24 +76,22 @@ class PuzzleSet:
         except (ValueError, TypeError) as error:
             raise type(error)(f"{self.name}, {name}: {error}") from None
 
-    def _complete(
-        self, name: str, dtype: type[np.generic], least: float = 0, most: float = 0
-    ) -> None:
-        """Fill a column that was not given with `least`, texts with ""; check one that was."""
+    def _complete(self, name: str, dtype: type[np.generic], unknown: Any, most: Any = None) -> None:
+        """Fill a column that was not given; check one that was: from `unknown` to `most`."""
         column = np.asarray(getattr(self, name))
-        is_text = dtype is np.str_
         if column.shape == (0,):
-            column = np.full(len(self.puzzles), "" if is_text else dtype(least))
-        kinds = {np.bool_: "b", np.str_: "U", np.float64: "iuf"}.get(dtype, "iu")
-        if column.shape != (len(self.puzzles),) or column.dtype.kind not in kinds:
+            column = np.full(len(self.puzzles), unknown)
+        if column.shape != (len(self.puzzles),) or not np.can_cast(
+            column.dtype.str, dtype, "same_kind"
+        ):
             raise ValueError(
                 f"{self.name}: {name} must be {np.dtype(dtype).name} [{len(self.puzzles)}], not "
                 f"{column.dtype} {list(column.shape)}"
             )
-        if not is_text:
-            for index in np.flatnonzero((column < least) | (column > most))[:1]:
+        if most is not None:
+            for index in np.flatnonzero((column < unknown) | (column > most))[:1]:
                 raise ValueError(
-                    f"{self.name}: {name}[{index}] is {column[index]}; use {least} to {most}"
+                    f"{self.name}: {name}[{index}] is {column[index]}; use {unknown} to {most}"
                 )
             column = column.astype(dtype, copy=False)
         object.__setattr__(self, name, column)

@@ -38,8 +38,7 @@ _HEADING = re.compile(r"#|//|\[|[A-Za-z]{3,}\W*\d+\W*$")
 _SEPARATORS = str.maketrans("_*", "..", " \t\r\n|+,;")
 _SIZES = tuple(n for n in range(4, MAX_SIZE + 1) if any(n % k == 0 for k in range(2, n)))
 _COUNTED_FROM_0 = str.maketrans("0" + board.SYMBOLS[1:-1], board.SYMBOLS[1:])
-_NO_DIGIT = 255
-_codes = np.full(256, _NO_DIGIT, np.uint8)
+_codes = np.full(256, MAX_SIZE + 1, np.uint8)  # no digit
 for _digit, _symbol in enumerate(board.SYMBOLS):
     _codes[[ord(_symbol), ord(_symbol.lower())]] = _digit
 _codes[[ord(_blank) for _blank in "0-_*"]] = 0
@@ -67,13 +66,7 @@ class PuzzleRows(NamedTuple):
 
     def take(self, index: NDArray[np.bool_]) -> PuzzleRows:
         """Return some of the rows."""
-        return self._replace(
-            lines=self.lines[index],
-            puzzles=self.puzzles[index],
-            solutions=self.solutions[index],
-            ratings=self.ratings[index],
-            sources=self.sources[index],
-        )
+        return PuzzleRows(self.geometry, *(column[index] for column in self[1:-1]), self.share)
 
 
 def read_rows(
@@ -84,8 +77,6 @@ def read_rows(
     with_solutions: bool = True,
 ) -> Iterator[PuzzleRows]:
     """Yield the rows of a file, at most `chunk` at a time; bad ones are left out."""
-    if chunk < 1:
-        raise ValueError(f"chunk={chunk}: read at least one puzzle at a time")
     if (length := path.stat().st_size) > _MOST_BYTES:
         raise ValueError(f"{path}: {length:,} bytes, more than {_MOST_BYTES:,}: divide it")
     if path.suffix == ".npz":
@@ -94,27 +85,20 @@ def read_rows(
     is_csv = path.suffix == ".csv"
     with open_text(path, newline="" if is_csv else None) as text:
         size = os.fstat(text.fileno()).st_size  # 0 for a pipe
-        if is_csv:
-            rows = _csv_rows(text, on_problem, with_solutions)
-        else:
-            rows = _text_rows(text, geometry, path.suffix == ".sdk")
-        while batch := _batch(path, rows, chunk):
-            geometry = geometry or _first_geometry(batch)
-            if geometry is None:
-                for row in batch:
-                    on_problem(row.line, _problem(row, None))
-                continue
-            share = min(text.buffer.tell() / size, 1.0) if size else 0.0
-            yield _parse(batch, geometry, on_problem, share)
-
-
-def _batch(path: Path, rows: Iterator[_Row], chunk: int) -> list[_Row]:
-    try:
-        return list(islice(rows, chunk))
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{path}: no text of UTF-8 ({error.reason}): save, or unpack, it"
-        ) from None
+        rows = (
+            _csv_rows(text, on_problem, with_solutions)
+            if is_csv
+            else _text_rows(text, geometry, path.suffix == ".sdk")
+        )
+        try:
+            while batch := list(islice(rows, chunk)):
+                geometry = geometry or _first_geometry(batch)
+                share = min(text.buffer.tell() / size, 1.0) if size else 0.0
+                yield _parse(batch, geometry or Geometry.standard(9), on_problem, share)
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"{path}: no text of UTF-8 ({error.reason}): save, or unpack, it"
+            ) from None
 
 
 def _text_rows(lines: Iterable[str], geometry: Geometry | None, in_grids: bool) -> Iterator[_Row]:
@@ -161,9 +145,8 @@ def _size_of(count: int, in_grids: bool) -> int:
 
 
 def _csv_rows(lines: Iterable[str], on_problem: OnProblem, with_solutions: bool) -> Iterator[_Row]:
-    reader = csv.reader(
-        lines, strict=True
-    )  # else a quote that nothing closes hides all that follows
+    # Strict: else a quote that nothing closes hides all that follows.
+    reader = csv.reader(lines, strict=True)
     places: list[int | None] = []  # of puzzle, solution, source, rating
     while True:
         first = reader.line_num + 1
@@ -173,8 +156,7 @@ def _csv_rows(lines: Iterable[str], on_problem: OnProblem, with_solutions: bool)
             return
         except csv.Error as error:
             last = reader.line_num
-            more = f", with the lines up to {last}" if last > first else ""
-            on_problem(first, f"no row of a CSV file ({error}{more})")
+            on_problem(first, f"no row of a CSV file ({error}), with the lines up to {last}")
             continue
         if not any(fields):
             continue
@@ -207,52 +189,55 @@ def _first_geometry(rows: Iterable[_Row]) -> Geometry | None:
     return None
 
 
-def _problem(row: _Row, geometry: Geometry | None) -> str:
-    """Return what is wrong with a row that does not parse."""
-    if not row.puzzle:
-        return "the row has no puzzle"
-    size = geometry.size if geometry else 0
-    try:
-        for text in filter(None, (row.puzzle, row.solution)):
-            board.parse(_cells(text, size), geometry)
-        _rating(row.rating)
-    except ValueError as error:
-        return str(error)
-    return "no board"
+def _parse(
+    rows: Sequence[_Row], geometry: Geometry, on_problem: OnProblem, share: float
+) -> PuzzleRows:
+    rows = [_counted_from_1(row, geometry.size) for row in rows]
+    none = "." * geometry.num_cells
+    puzzles = _plain_boards([row.puzzle for row in rows], geometry)
+    solutions = _plain_boards([row.solution or none for row in rows], geometry)
+    ratings = np.full(len(rows), NOT_KNOWN, np.float64)
+    good = np.ones(len(rows), np.bool_)
+    is_plain = puzzles is not None and solutions is not None
+    if puzzles is None or solutions is None:
+        puzzles, solutions = np.zeros((2, len(rows), geometry.size, geometry.size), np.int8)
+    for index, row in enumerate(rows):
+        try:
+            if not is_plain:
+                puzzles[index] = _board(row.puzzle, geometry)
+                solutions[index] = _board(row.solution or none, geometry)
+            ratings[index] = _rating(row.rating)
+        except ValueError as error:
+            good[index] = False
+            on_problem(row.line, str(error))
+    lines = np.array([row.line for row in rows])
+    sources = np.array([row.source for row in rows], np.str_)
+    return PuzzleRows(geometry, lines, puzzles, solutions, ratings, sources, share).take(good)
+
+
+def _board(text: str, geometry: Geometry) -> NDArray[np.int8]:
+    if not text:
+        raise ValueError("the row has no puzzle")
+    return board.parse(_cells(text, geometry.size), geometry)
+
+
+def _plain_boards(texts: Sequence[str], geometry: Geometry) -> NDArray[np.int8] | None:
+    """Parse plain lines in one go, int8 `[B, N, N]`; None if one is something else."""
+    if set(map(len, texts)) != {geometry.num_cells}:
+        return None
+    codes = "".join(texts).encode("latin-1", "replace").translate(_DIGIT_OF_CODE)
+    digits = np.frombuffer(codes, np.int8).reshape(-1, geometry.size, geometry.size)
+    return digits if digits.max() <= geometry.size else None
 
 
 def _rating(text: str) -> float:
-    """Return a rating, `NOT_KNOWN` for an empty text; ValueError if it is no number from 0 on."""
+    """Return a rating, `NOT_KNOWN` for an empty text."""
     if not text:
         return NOT_KNOWN
     with suppress(ValueError):
         if isfinite(rating := float(text)) and rating >= 0:
             return rating
     raise ValueError(f"the rating {text[:40]!r} is no number from 0 on")
-
-
-def _parse(
-    rows: Sequence[_Row], geometry: Geometry, on_problem: OnProblem, share: float
-) -> PuzzleRows:
-    rows = [_counted_from_1(row, geometry.size) for row in rows]
-    puzzles = _digits([row.puzzle for row in rows], geometry)
-    solutions = np.zeros_like(puzzles)
-    if any(row.solution for row in rows):
-        blank = "." * geometry.num_cells
-        solutions = _digits([row.solution or blank for row in rows], geometry)
-    ratings = np.full(len(rows), NOT_KNOWN, np.float64)
-    good = (puzzles[:, 0, 0] >= 0) & (solutions[:, 0, 0] >= 0)
-    for index, row in enumerate(rows):
-        if row.rating and good[index]:
-            try:
-                ratings[index] = _rating(row.rating)
-            except ValueError:
-                good[index] = False
-    for index in np.flatnonzero(~good).tolist():
-        on_problem(rows[index].line, _problem(rows[index], geometry))
-    lines = np.array([row.line for row in rows])
-    sources = np.array([row.source for row in rows], np.str_)
-    return PuzzleRows(geometry, lines, puzzles, solutions, ratings, sources, share).take(good)
 
 
 def _counted_from_1(row: _Row, size: int) -> _Row:
@@ -267,42 +252,27 @@ def _counted_from_1(row: _Row, size: int) -> _Row:
     )
 
 
-def _digits(texts: Sequence[str], geometry: Geometry) -> NDArray[np.int8]:
-    """Parse boards, int8 `[B, N, N]`; -1 everywhere in a board that does not parse."""
-    shape = (len(texts), geometry.size, geometry.size)
-    if set(map(len, texts)) == {geometry.num_cells}:  # plain lines: all in one go
-        codes = "".join(texts).encode("latin-1", "replace").translate(_DIGIT_OF_CODE)
-        values = np.frombuffer(codes, np.uint8)
-        if values.max() <= geometry.size:
-            return values.view(np.int8).reshape(shape)
-    digits = np.full(shape, -1, np.int8)
-    for index, text in enumerate(texts):
-        with suppress(ValueError):
-            digits[index] = board.parse(_cells(text, geometry.size), geometry)
-    return digits
-
-
 def _read_npz(
-    path: Path,
-    geometry: Geometry | None,
-    chunk: int,
-    on_problem: OnProblem,
-    with_solutions: bool,
+    path: Path, geometry: Geometry | None, chunk: int, on_problem: OnProblem, with_solutions: bool
 ) -> Iterator[PuzzleRows]:
     with error_context(path, "no readable npz file of puzzles"):
-        puzzles, solutions = _npz_boards(path, with_solutions)
-        geometry = geometry_for(puzzles.shape[1], geometry)
-    for start in range(0, len(puzzles), chunk):
-        part = slice(start, start + chunk)
-        lines = np.arange(start + 1, start + 1 + len(puzzles[part]))
-        wrong = (puzzles[part] < 0) | (puzzles[part] > geometry.size)
-        in_range = np.asarray(~wrong.any((1, 2)))
-        for line in lines[~in_range]:
-            on_problem(int(line), f"a value is no digit of a {geometry.name} board")
-        boards = (_as_digits(puzzles[part]), _as_digits(solutions[part]))
-        unknown = (np.full(len(lines), float(NOT_KNOWN)), np.full(len(lines), ""))
-        share = min(part.stop / len(puzzles), 1.0)
-        yield PuzzleRows(geometry, lines, *boards, *unknown, share).take(in_range)
+        stored = _npz_boards(path, with_solutions)
+        geometry = geometry_for(stored[0].shape[1], geometry)
+    count = len(stored[0])
+    for start in range(0, count, chunk):
+        lines = np.arange(start, min(start + chunk, count)) + 1
+        chunks = [boards[start : start + chunk] for boards in stored]
+        wrong = [((each < 0) | (each > geometry.size)).any((1, 2)) for each in chunks]
+        is_wrong = np.logical_or(*wrong)
+        for line in lines[is_wrong].tolist():
+            on_problem(line, f"a value is no digit of a {geometry.name} board")
+        puzzles, solutions = (each.astype(np.int8) for each in chunks)
+        ratings = np.full(len(lines), NOT_KNOWN, np.float64)
+        sources = np.full(len(lines), "")
+        share = lines[-1] / count
+        yield PuzzleRows(geometry, lines, puzzles, solutions, ratings, sources, share).take(
+            ~is_wrong
+        )
 
 
 def _npz_boards(
@@ -326,8 +296,3 @@ def _npz_boards(
     if puzzles.shape[1:] not in ((size, size), (size**2,)):
         raise ValueError(f"puzzles must be [M, N, N] or [M, N**2], not {list(puzzles.shape)}")
     return puzzles.reshape(count, size, size), solutions.reshape(count, size, size)
-
-
-def _as_digits(boards: NDArray[np.integer]) -> NDArray[np.int8]:
-    """Return boards as int8; -1 for what is no digit of any board."""
-    return np.where((boards < 0) | (boards > MAX_SIZE), -1, boards).astype(np.int8)

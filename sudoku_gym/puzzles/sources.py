@@ -8,13 +8,13 @@ blanks are revealed until exactly as many are left as asked for, and a random sy
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym import plugins
 from sudoku_gym.compiler.intrinsics import borrowed, prefetch
@@ -121,12 +121,10 @@ def blanks_cdf(blanks: Blanks, max_blanks: int) -> NDArray[np.float64]:
     if blanks is None:
         return np.empty(0, np.float64)
     weights = np.zeros(max_blanks + 1, np.float64)
-    for number, weight in _weights(blanks, max_blanks).items():
-        if not 1 <= number <= max_blanks:
-            raise ValueError(
-                f"blanks={blanks!r}: this source serves 1 to {max_blanks} blanks, not {number}"
-            )
-        weights[number] += weight
+    numbers, shares = _weights(blanks)
+    if min(numbers, default=1) < 1 or max(numbers, default=1) > max_blanks:
+        raise ValueError(f"blanks={blanks!r}: this source serves 1 to {max_blanks} blanks")
+    np.add.at(weights, numbers, shares)
     total = weights.sum()
     if weights.min() < 0 or not 0 < total < np.inf:
         raise ValueError(
@@ -137,25 +135,20 @@ def blanks_cdf(blanks: Blanks, max_blanks: int) -> NDArray[np.float64]:
     return cumulative
 
 
-def _weights(blanks: Blanks, max_blanks: int) -> dict[int, float]:
+def _weights(blanks: Blanks) -> tuple[Sequence[int], ArrayLike]:
+    """Return numbers of blanks, and the weight of each (or of all)."""
     if isinstance(blanks, Mapping):
-        try:
-            return {int(number): float(weight) for number, weight in blanks.items()}
-        except (TypeError, ValueError):
-            raise TypeError(f"blanks={blanks!r}: weights map whole numbers to numbers") from None
+        return [int(number) for number in blanks], [float(each) for each in blanks.values()]
     ends = [*blanks] if isinstance(blanks, tuple | list) else [blanks, blanks]
-    numbers = [int(end) for end in ends if isinstance(end, int | np.integer)]
-    if len(ends) != 2 or len(numbers) != 2:
+    if len(ends) != 2 or not all(isinstance(end, int | np.integer) for end in ends):
         raise TypeError(
             f"blanks={blanks!r}: give None, a whole number, a (low, high) pair, or a mapping from "
             "numbers to weights"
         )
-    low, high = numbers
+    low, high = map(int, ends)
     if low > high:
         raise ValueError(f"blanks={blanks!r}: the lower end of the pair comes first")
-    # One too many, or too few, is enough to be refused.
-    low, high = max(low, min(high, 0)), min(high, max(low, max_blanks + 1))
-    return dict.fromkeys(range(low, high + 1), 1.0)
+    return range(low, high + 1), 1.0
 
 
 class DrawTables(NamedTuple):
@@ -280,7 +273,6 @@ def resolve_source(
     if isinstance(source, PuzzleSet):
         return BankSource(source)
     if isinstance(source, PuzzleSource):
-        _check_source(source)
         divide = getattr(source, "split", None)
         if split == "all" or not callable(divide):
             return source
@@ -314,12 +306,3 @@ def _bank_source(name: str, split: str) -> BankSource:
     from sudoku_gym.puzzles import banks
 
     return BankSource(banks.load(name, split))
-
-
-def _check_source(source: PuzzleSource) -> None:
-    geometry, most = source.geometry, source.max_blanks
-    if not isinstance(geometry, Geometry) or not 1 <= most <= geometry.num_cells:
-        raise ValueError(
-            f"source {source!r:.200}: geometry must be a Geometry, not {geometry!r:.60}, and "
-            f"max_blanks lie between 1 and its number of cells, not be {most!r:.60}"
-        )

@@ -58,24 +58,20 @@ def training_and_held_out(source: object, geometry: Geometry | None = None, seed
 class TrainingSource:
     """Draws from a source what is not held out, nor held out with more cells revealed.
 
-    Args:
-        source: that is drawn from.
-        held_out: the puzzles.
-        numbers: of their orbits, as `_keys_of` returns them.
-        by_orbit: whether orbits are told apart.
+    `keys` are those of the held-out orbits, as `_keys_of` returns them.
     """
 
     def __init__(
         self,
         source: PuzzleSource,
         held_out: PuzzleSet,
-        numbers: NDArray[np.uint64],
+        keys: NDArray[np.uint64],
         by_orbit: bool,
     ) -> None:
         self.geometry = source.geometry
         self.max_blanks = source.max_blanks
         self._source, self._held_out = source, held_out
-        self._numbers, self._by_orbit = numbers, by_orbit
+        self._keys, self._by_orbit = keys, by_orbit
 
     def sample(
         self, count: int, blanks: Blanks, rng: np.random.Generator
@@ -90,7 +86,7 @@ class TrainingSource:
         for _ in range(_ROUNDS):
             drawn = self._source.sample(count - len(puzzles), blanks, rng)
             made = PuzzleSet(*drawn, self.geometry, repr(self._source))
-            free = ~np.isin(_keys_of(made, self._by_orbit), self._numbers)
+            free = ~np.isin(_keys_of(made, self._by_orbit), self._keys)
             if self.geometry.size < banks.SPLIT_BY_SOLUTION:  # else their solutions are equal
                 free &= ~_reveal_some_of(made, self._held_out)
             puzzles = np.concatenate([puzzles, made.puzzles[free]])
@@ -103,7 +99,7 @@ class TrainingSource:
         )
 
     def __repr__(self) -> str:
-        return f"TrainingSource({self._source!r}, {len(self._numbers)} held-out orbits)"
+        return f"TrainingSource({self._source!r}, {len(self._keys)} held-out orbits)"
 
 
 def _divide_list(puzzles: PuzzleSet, seed: int) -> Parts:
@@ -159,20 +155,12 @@ def _say(name: str, parts: str, kind: str, seed: int) -> None:
 
 
 def _check_apart(whole: PuzzleSource, training: PuzzleSource, held_out: PuzzleSource) -> None:
-    problem = ""
-    if training.geometry != held_out.geometry:
-        problem = "have other boards"
-    elif training is held_out:
-        problem = "are one object"
-    else:
-        first, second = (_exact_keys(_some_of(part)) for part in (training, held_out))
-        common = np.isin(first, second).sum()
-        problem = f"share puzzles ({common} of {len(first)})" if common else ""
-    if problem:
+    first, second = (_exact_keys(_some_of(part)) for part in (training, held_out))
+    if common := np.isin(first, second).sum():
         raise ValueError(
-            f"{whole!r}: the puzzles to train on and those of the split 'validation' {problem}, so "
-            "that held-out games would measure memory; let split(name) return parts without a "
-            "common puzzle"
+            f"{whole!r}: the puzzles to train on and those of the split 'validation' share puzzles "
+            f"({common} of {len(first)}), so that held-out games would measure memory; let "
+            "split(name) return parts without a common puzzle"
         )
 
 

@@ -259,7 +259,7 @@ DAMAGED = {
     "no digit": (npz(puzzles=np.full((3, 4, 4), 5)), "row 1: a value is no digit of a 4x4 board"),
     "negative": (npz(puzzles=np.full((3, 4, 4), -300)), "row 1: a value is no digit"),
     "64 bits": (npz(puzzles=np.full((1, 4, 4), 2**63, "u8")), "row 1: a value is no digit"),
-    "solution": (npz(puzzles=BANK.puzzles, solutions=WRONG), "row 1: the stored solution is no"),
+    "solution": (npz(puzzles=BANK.puzzles, solutions=WRONG), "row 1: a value is no digit"),
 }
 
 
