@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from inspect import Parameter, signature
 from typing import Any
 
-from sudoku_gym.storage.type_hints import fits, hints_of, name_of
+from sudoku_gym.storage.configs import fits, hints_of, name_of
 
 
 def split_options(text: str) -> tuple[str, dict[str, Any]]:

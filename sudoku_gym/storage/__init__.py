@@ -1,1 +1,1 @@
-"""Files: atomic writes, locks, checked reading, configurations as JSON, type hints."""
+"""Files: atomic writes, locks, checked reading, configurations as JSON."""

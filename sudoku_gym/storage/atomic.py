@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 
 @contextmanager
@@ -15,8 +16,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path to write; at the end it is synced and replaces `path`.
 
     Where the block raises, the temporary file is removed and `path` stays as it was. The temporary
-    path lies in the same folder and ends in the same suffix. A killed process leaves its temporary
-    file, which the next write of `path` takes over. An OSError names `path`.
+    path lies in the same folder, ends in the same suffix, and is of this call alone, so that two
+    processes may write `path` at once: the last one wins. An OSError names `path`.
 
     Raises:
         ValueError: if a folder, a device or a pipe lies at `path`.
@@ -24,7 +25,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     target = Path(path).absolute()
     if target.exists() and not target.is_file():
         raise ValueError(f"{path} is no regular file: give the name of a file to write")
-    temporary = target.with_name(f".{target.stem[:60]}.draft{target.suffix}")
+    temporary = target.with_name(f".{target.stem[:60]}.{uuid4().hex}{target.suffix}")
     try:
         temporary.touch()
         yield temporary

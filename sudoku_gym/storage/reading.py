@@ -28,16 +28,11 @@ def read_json(path: Path, longest: int = LONGEST_CONFIG) -> Any:
         ValueError: if it is too long, or no JSON.
         RecursionError: if it is nested too deeply.
     """
-    return json.loads(read_short(path, longest).decode("utf-8"))
-
-
-def read_short(path: Path, longest: int) -> bytes:
-    """Read a file of at most `longest` bytes; a longer one is a ValueError."""
     with path.open("rb") as file:
         content = file.read(longest + 1)
     if len(content) > longest:
         raise ValueError(f"it has more than {longest:,} bytes")
-    return content
+    return json.loads(content.decode("utf-8"))
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:

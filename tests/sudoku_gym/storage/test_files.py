@@ -35,13 +35,21 @@ with atomic_write(sys.argv[1]) as temporary:
 """
 
 
-def test_what_a_killed_process_left_goes_with_the_next_write(tmp_path):
+def test_a_killed_write_leaves_the_file_as_it_was(tmp_path):
     path = tmp_path / "figures.json"
     write_json(path, {})
     subprocess.run([sys.executable, "-c", KILLED, path], check=False)
-    assert read_json(path) == {} and len([*tmp_path.iterdir()]) == 2
+    assert read_json(path) == {}
     write_json(path, {"a": 1})
-    assert read_json(path) == {"a": 1} and [*tmp_path.iterdir()] == [path]
+    assert read_json(path) == {"a": 1}
+
+
+def test_two_writers_of_one_file_do_not_mix(tmp_path):
+    path = tmp_path / "figures.json"
+    with atomic_write(path) as first, atomic_write(path) as second:
+        first.write_text("1")
+        second.write_text("2")
+    assert path.read_text() == "1" and [*tmp_path.iterdir()] == [path]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such files elsewhere")
