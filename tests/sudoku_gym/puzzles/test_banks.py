@@ -159,13 +159,6 @@ def test_unknown_names():
         puzzles.load("named", "test")
 
 
-def test_check_names_the_puzzle():
-    part = puzzles.load("6x6")[:5]
-    part.puzzles[2][part.puzzles[2] > 0] = 0
-    with pytest.raises(ValueError, match="6x6: puzzle 2 has several solutions"):
-        part.check()
-
-
 STAGES = (
     hardest_bank.Stage(8, steps=20),
     hardest_bank.Stage(3, steps=40),

@@ -208,13 +208,6 @@ def test_a_stream_needs_no_solution_and_no_rating(tmp_path):
     assert list(files.stream_boards(written(tmp_path, "b.txt", "# nothing\n"))) == []
 
 
-def test_columns_become_lines():
-    columns = [np.array([b"a", b"bcd"]), np.array([b"", b"ef"])]
-    assert files.join_columns(columns) == b"a,\nbcd,ef\n"
-    assert files.join_columns(columns[::-1], separator="  ") == b"  a\nef  bcd\n"
-    assert files.join_columns([column[:0] for column in columns]) == b""
-
-
 @pytest.mark.parametrize("dtype", ["int8", ">i4", "<u8"])
 def test_npz_of_any_integers_flat_or_not_with_solutions_or_without(tmp_path, dtype):
     path = tmp_path / "a.npz"
