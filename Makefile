@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 DEMO ?= $(BIN)/python examples/demo.py
 PYTEST_ARGS ?= -n 2 --dist loadgroup
 PAPER_ARGS ?=
-PACKAGES := sudoku_gym curricula $(wildcard learning) agents baselines tests examples benchmarks
+PACKAGES := sudoku_gym curricula learning agents baselines tests examples benchmarks
 
 # Two threads a process on a machine with two cores are slower than one, often by far.
 export OMP_NUM_THREADS ?= 1

@@ -1,4 +1,4 @@
-// Runs tdoku (https://github.com/t-dillon/tdoku) as `native_solver.py` and `solver_agreement.py` want it.
+// Runs tdoku (https://github.com/t-dillon/tdoku) as `native_solver.py` wants it.
 //
 //     g++ -O3 -mavx2 -std=c++17 -Itdoku/include -o tdoku-avx2
 //         benchmarks/tdoku_driver.cpp tdoku/src/solver_dpll_triad_simd.cc

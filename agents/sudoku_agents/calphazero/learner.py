@@ -159,6 +159,7 @@ class CAlphaZeroLearner(SamplingLearner):
                 curves.POLICY_LOSS: means.policy,
                 curves.VALUE_LOSS: means.value,
                 curves.ENTROPY: means.entropy,
+                curves.LEARNING_RATE: self.optimizer.learning_rate,
             },
             columns={
                 "policy": f"{means.policy:.3f}",

@@ -12,6 +12,7 @@ from rich.console import Console
 from sudoku_curricula import curves
 from sudoku_curricula.curriculum import Curriculum
 from sudoku_gym.evaluation.tables import duration
+from sudoku_gym.puzzles.sources import blanks_cdf
 from sudoku_gym.storage.reading import error_context
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.checkpoint import Checkpoint
@@ -35,10 +36,11 @@ class Iteration:
     steps: int
     """environment steps of the run so far, see `Report.steps`"""
     level: int
-    """the level of the schedule, a number of blanks"""
+    """the level it was trained at, a number of blanks"""
     report: Report
     at_level: float | None
-    """share of held-out puzzles with `level` blanks that are solved greedily"""
+    """share of held-out puzzles that are solved greedily at the level which the schedule reaches
+    with them; it may climb several levels at once"""
     minimal: float | None
     """share of held-out puzzles as stored (minimal ones) that are solved greedily"""
     constraint_fraction: float | None
@@ -85,7 +87,8 @@ class Training(Generic[_Config]):
 
     Raises:
         ValueError: if there is nothing to resume, the folder is not free, the environment is
-            unknown, or the learner can't supply the metric that the schedule moves by.
+            unknown, no held-out puzzle has as many blanks as the last level, or the learner can't
+            supply the metric that the schedule moves by.
     """
 
     def __init__(
@@ -200,6 +203,7 @@ class Training(Generic[_Config]):
         return at_level, minimal, held_out.latest.constraint_fraction
 
     def _set_blanks(self, blanks: Mapping[int, float]) -> None:
+        blanks_cdf(blanks, self._source.max_blanks)  # refuses a level that can't be played
         self._blanks = dict(blanks)
 
     def _checkpoint(self) -> Checkpoint:

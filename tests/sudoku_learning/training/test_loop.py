@@ -190,6 +190,11 @@ def test_unusable_configurations_are_refused(wrong, message):
         CountingConfig(**wrong)
 
 
+def test_a_last_level_that_no_puzzle_has_is_refused_at_once(tmp_path):
+    with pytest.raises(ValueError, match="serves 1 to 12 blanks, not 40"):
+        train(small(tmp_path, curriculum=SuccessRateConfig(2, 40)))
+
+
 def test_environments_that_are_no_sudoku_are_named(tmp_path):
     with pytest.raises(ValueError, match=r"env='Sudoku5x5-v0': .*doesn't exist"):
         train(small(tmp_path, env="Sudoku5x5-v0"))
