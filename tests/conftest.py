@@ -1,48 +1,12 @@
 """What tests of several packages share."""
 
 import os
-import shutil
 import sys
-import tempfile
-from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from numba.core import event
 
 settings.register_profile("nightly", max_examples=2_000, deadline=None)  # `make test-all`
-
-
-def pytest_configure(config):
-    """Keep machine code in one place for all processes where the install can't be written to.
-
-    Each would say so on standard error otherwise, where tests of the command line count the lines;
-    `test_machine_code` tries what happens without such a place.
-    """
-    package = Path(find_spec("sudoku_gym").origin).parent
-    if not os.access(package, os.W_OK) and "NUMBA_CACHE_DIR" not in os.environ:
-        os.environ["NUMBA_CACHE_DIR"] = folder = tempfile.mkdtemp(prefix="sudoku-gym-tests-")
-        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
-    event.register("numba:compile", _Untraced())
-
-
-class _Untraced(event.Listener):
-    """Lets nobody trace numba while it compiles: coverage would make that half as slow again."""
-
-    def __init__(self):
-        self._nested = 0
-
-    def on_start(self, event):
-        if self._nested == 0:
-            self._tracer = sys.gettrace()
-            sys.settrace(None)
-        self._nested += 1
-
-    def on_end(self, event):
-        self._nested -= 1
-        if self._nested == 0:
-            sys.settrace(self._tracer)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -34,7 +34,7 @@ def _write_placements(state, row, any_digit, sizes, masks, target):
     # The next word overwrites excess bytes. One loop with a branch would take 1.5 times as long.
     if any_digit:
         for k in range(np.uint64(whole)):
-            word = _any_placements(state, row, k, sizes)
+            word = any_placements(state, row, k, sizes)
             spread_bits(word, masks, target, k * np.uint64(step))
     else:
         for k in range(np.uint64(whole)):
@@ -56,12 +56,12 @@ def _write_placements(state, row, any_digit, sizes, masks, target):
 def _legal_placements(state, row, k, any_digit, sizes):
     """Return the legal placements into the cells of word k, one bit each."""
     if any_digit:
-        return _any_placements(state, row, k, sizes)
+        return any_placements(state, row, k, sizes)
     return state.candidates[row, k]
 
 
 @inlined
-def _any_placements(state, row, k, sizes):
+def any_placements(state, row, k, sizes):
     """Return the placements of any digits into the blank cells of word k, one bit each."""
     word, first, cell = np.uint64(0), np.uint64(0), k * np.uint64(sizes.cells_a_word)
     for _ in range(min(sizes.cells_a_word, sizes.num_cells - np.int64(cell))):

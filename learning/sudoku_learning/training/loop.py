@@ -39,8 +39,7 @@ class Iteration:
     """the level it was trained at, a number of blanks"""
     report: Report
     at_level: float | None
-    """share of held-out puzzles that are solved greedily at the level which the schedule reaches
-    with them; it may climb several levels at once"""
+    """share of held-out puzzles solved greedily at the level that is reached, maybe a higher one"""
     minimal: float | None
     """share of held-out puzzles as stored (minimal ones) that are solved greedily"""
     constraint_fraction: float | None
@@ -87,8 +86,7 @@ class Training(Generic[_Config]):
 
     Raises:
         ValueError: if there is nothing to resume, the folder is not free, the environment is
-            unknown, no held-out puzzle has as many blanks as the last level, or the learner can't
-            supply the metric that the schedule moves by.
+            unknown or lacks the last level, or the learner can't supply the schedule's metric.
     """
 
     def __init__(
@@ -101,7 +99,6 @@ class Training(Generic[_Config]):
         self.curriculum = Curriculum(
             config.curriculum.build(),
             self._set_blanks,
-            episodes_per_update=1,
             metrics=("completion", *self.learner.metrics),
             caller=type(self.learner).__name__,
         )

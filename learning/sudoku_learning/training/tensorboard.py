@@ -50,8 +50,7 @@ def write_settings(writer: SummaryWriter, config: Mapping[str, Any], step: int) 
 
 def write_boards(writer: SummaryWriter, held_out: HeldOut, geometry: Geometry, step: int) -> None:
     """Write the last boards of the first held-out games in a square; conflicts are marked."""
-    if held_out.latest is None or held_out.latest.boards is None:
-        return
+    assert held_out.latest is not None and held_out.latest.boards is not None
     pairs = zip(held_out.puzzles[:_SHOWN], held_out.latest.boards[:_SHOWN], strict=True)
     drawn = [
         draw(end, puzzle > 0, geometry, show_candidates=True, size=_WIDTH) for puzzle, end in pairs

@@ -33,7 +33,7 @@ from sudoku_agents.calphazero.search.tree import (
 from sudoku_gym.compiler.intrinsics import borrowed, lowest_bit
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.kernels.endings import SPARSE, end_value, is_over, state_is_solved
-from sudoku_gym.kernels.masks import write_mask
+from sudoku_gym.kernels.masks import any_placements, write_mask
 from sudoku_gym.kernels.moves import copy_position, copy_row, place
 
 # mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
@@ -143,7 +143,7 @@ def expand(trees, params, games, nodes, priors, values, masks):
             if len(trees.node_unrefuted) > 0 and not trees.node_is_lost[game, node]:
                 word = trees.node_unrefuted[b, k]
             elif params.rules.any_digit:
-                word = _blank_cells(state.rows, b, k, sizes)
+                word = any_placements(state, b, np.uint64(k), sizes)
             else:
                 word = state.candidates[b, k]
             while word != 0:
@@ -160,16 +160,6 @@ def expand(trees, params, games, nodes, priors, values, masks):
         trees.node_raw_values[game, node] = values[i]
         trees.node_prior_sums[game, node] = prior_sum
         move_best_unvisited_first(trees, game, node)
-
-
-@inlined
-def _blank_cells(rows, b, k, sizes):
-    """Return the placements of any digits into the blank cells of word k, one bit each."""
-    word, digits = np.uint64(0), (np.uint64(1) << np.uint64(sizes.size)) - np.uint64(1)
-    for i in range(min(sizes.cells_a_word, sizes.num_cells - k * sizes.cells_a_word)):
-        if rows[b, k * sizes.cells_a_word + i] == 0:
-            word |= digits << np.uint64(i * sizes.size)
-    return word
 
 
 @njit(cache=True)
