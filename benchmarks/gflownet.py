@@ -39,7 +39,6 @@ EMPTY = np.zeros((4, 4), np.int8)
 BODIES: dict[str, BodyConfig] = {
     "perceptron": MLPConfig((256, 256)),
     "exact cover": FactorGraphConfig(16, 6),
-    "exact cover, walks": FactorGraphConfig(16, 6, walks=8),
 }
 
 

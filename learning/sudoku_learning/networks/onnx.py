@@ -242,12 +242,9 @@ class DenseFactorGraphBody(nn.Module):
     """The states of all placements after a number of rounds, by the weights of a body.
 
     Args:
-        body: its weights are shared, not copied; it must have no walks.
+        body: its weights are shared, not copied.
         geometry: of the boards.
         rounds: how many.
-
-    Raises:
-        ValueError: if the body has walks.
     """
 
     table: Tensor
@@ -270,8 +267,6 @@ class DenseFactorGraphBody(nn.Module):
 
     def __init__(self, body: FactorGraphBody, geometry: Geometry, rounds: int) -> None:
         super().__init__()
-        if body.config.walks:
-            raise ValueError(f"walks={body.config.walks}: random walks have no form without graphs")
         self.body, self.rounds, self.size = body, rounds, geometry.size
         table = constraint_table(geometry).astype(np.int64)  # [P, K]
         members = constraint_members(geometry).astype(np.int64)  # [C, N]

@@ -14,8 +14,8 @@ FOUR = Geometry.standard(4)
 CROSSING = board.parse("1234 34.. .... ....")  # a 1 next leaves 4 completions, a 2 leaves 2
 
 
-def network_of(body=None, walks=0, seed=0):
-    body = body or FactorGraphConfig(16, 12, walks=walks)
+def network_of(body=None, seed=0):
+    body = body or FactorGraphConfig(16, 12)
     return seeded(seed, lambda: FlowNetwork(body, FOUR)).eval()
 
 
@@ -35,24 +35,22 @@ def test_the_policy_is_one_over_what_is_allowed(body, order):
     np.testing.assert_allclose(np.exp(log_pf).sum(1), 1, rtol=1e-5)
 
 
-@pytest.mark.parametrize("walks", [0, 8])
-def test_what_is_not_asked_is_what_would_be_answered(walks):
+def test_what_is_not_asked_is_what_would_be_answered():
     boards = np.concatenate([some_boards(), some_boards()])
     found = forward_masks(boards, FOUR, "constrained")
-    network = network_of(walks=walks)
+    network = network_of()
     with torch.inference_mode():
         said = network.evaluate_states(boards, found, FOUR).log_pf[-1].numpy()
     np.testing.assert_allclose(network.log_policy(boards, found, FOUR), said, atol=1e-5)
 
 
-@pytest.mark.parametrize("walks", [0, 8])
-def test_it_stays_equivariant(walks):
+def test_it_stays_equivariant():
     boards = some_boards()
     found = forward_masks(boards, FOUR, "constrained")
     moves = symmetry.sample(FOUR, len(boards), np.random.default_rng(0))
     actions = moves.apply_to_policy
     moved = ForwardMasks(actions(found.candidates), actions(found.allowed))
-    network = network_of(walks=walks)
+    network = network_of()
     log_pf = network.log_policy(boards, found, FOUR)
     after = network.log_policy(moves.apply(boards), moved, FOUR)
     np.testing.assert_allclose(actions(np.exp(log_pf)), np.exp(after), atol=1e-5)

@@ -136,7 +136,7 @@ def test_orbits_of_boards_as_states():
         StateGraph(SEVERAL, FOUR, "any", symmetric=True),
     )
     assert orbits.log_flows(None, -4.0)[0] == pytest.approx(whole.log_flows(None, -4.0)[0])
-    network = seeded(0, lambda: FlowNetwork(FactorGraphConfig(8, 3, walks=4), FOUR))
+    network = seeded(0, lambda: FlowNetwork(FactorGraphConfig(8, 3), FOUR))
     reached = whole.terminating_distribution(whole.log_policies(network))
     forms = symmetry.canonical_form(whole.terminal_boards(), FOUR)
     added = [reached[(forms == end).all((1, 2))].sum() for end in orbits.terminal_boards()]

@@ -81,17 +81,6 @@ def test_they_agree_for_any_weights(
     assert_agree(weights_of(channels, intersections, seed, scale), graph, all_rounds)
 
 
-def test_they_agree_on_what_walks_tell(positions):
-    geometry = Geometry.standard(4)
-    graph = FactorGraph.of(*positions(geometry), geometry, True, 6)
-    assert graph.walk_features.shape == (len(graph.positions), 4)
-    assert_agree(weights_of(12, True), graph, all_rounds=True)
-    without = FactorGraph.of(*positions(geometry), geometry, True)
-    weights = weights_of(12, True)
-    told, untold = (function.run_rounds(weights, g, ROUNDS, False)[0] for g in (graph, without))
-    assert (told - untold).abs().max() > 1e-3
-
-
 @pytest.mark.parametrize("intersections", [False, True])
 def test_derivatives_of_plain_torch(positions, intersections):
     geometry = Geometry.standard(4)

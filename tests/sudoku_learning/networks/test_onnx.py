@@ -41,12 +41,6 @@ def test_dense_rounds_are_those_of_graphs(name, intersections):
     assert torch.allclose(found[given[1]], wanted, atol=1e-4)
 
 
-def test_walks_have_no_dense_form():
-    body = FactorGraphConfig(walks=4).build(Geometry.standard(4))
-    with pytest.raises(ValueError, match="walks=4"):
-        DenseFactorGraphBody(body, Geometry.standard(4), 2)
-
-
 @pytest.fixture
 def exporting():
     for package in ("onnx", "onnxscript", "onnxruntime"):

@@ -36,9 +36,6 @@ class FactorGraphConfig:
     """rounds while evaluating, at most; None: as in training"""
     intersections: bool = False
     """give the intersections of two units states of their own"""
-    walks: int = 0
-    """give each placement the return probabilities of random walks up to this length, with the
-    placement removed, which messages can't compute; slow on large boards; 0 gives none"""
     convergence_margin: float | None = None
     """in play a board gets no more rounds once no logit is closer to 0 than this; for networks
     whose logits rate each placement for itself"""
@@ -50,12 +47,6 @@ class FactorGraphConfig:
             raise ValueError(f"rounds must be 1 to {MOST_ROUNDS:,}, not {self.rounds}")
         if self.test_rounds is not None and not 1 <= self.test_rounds <= MOST_ROUNDS:
             raise ValueError(f"test_rounds must be 1 to {MOST_ROUNDS:,}, not {self.test_rounds}")
-        most = self.channels + 2
-        if self.walks != 0 and (self.walks % 2 or not 4 <= self.walks <= most):
-            raise ValueError(
-                f"walks must be 0, or an even number from 4 to {most} for {self.channels} "
-                f"channels, not {self.walks}"
-            )
         if self.convergence_margin is not None and not self.convergence_margin > 0:
             raise ValueError(f"convergence_margin must be positive, not {self.convergence_margin}")
 
@@ -141,7 +132,6 @@ class FactorGraphBody(nn.Module):
                 masks.cpu().numpy(),
                 geometry,
                 self.config.intersections,
-                self.config.walks,
             )
         weights, most, outcome = self._weights(), rounds or self.rounds, None
         if readout is not None:

@@ -226,9 +226,6 @@ def run_round(graph, span, weights, trace, now, then):
     x, intersection_x = trace.x[now], trace.intersection_x[now]
     factor_to_variable(graph, span, trace.to_factor[now], trace.to_variable[then], width)
     aggregate_variables(graph, span, trace.to_variable[then], x, x_width, width)
-    for row in range(span.end_variable - span.first_variable):
-        for j in range(graph.walk_features.shape[1]):
-            x[row * x_width + width + j] += graph.walk_features[span.first_variable + row, j]
     if x_width > 2 * width:
         sum_lists(graph, span, trace.to_factor[now], trace.list_sums[now], width)
         intersection_messages(graph, span, trace.list_sums[now], intersection_x, width)

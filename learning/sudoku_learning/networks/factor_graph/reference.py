@@ -134,8 +134,6 @@ def run_rounds(
     edges = _Edges.of(graph, weights.start)
     has_intersections = len(weights.intersection_start) > 0
     intersections = _Intersections(graph, weights.start) if has_intersections else None
-    features = torch.from_numpy(graph.walk_features).to(weights.start)
-    features = torch.nn.functional.pad(features, (0, len(weights.start) - features.shape[1]))
     variables = weights.start.expand(len(graph.positions), -1)
     first = weights.intersection_start if intersections else weights.start
     intersection_states = first.expand(len(graph.list_ptr) // 4, -1)
@@ -148,7 +146,7 @@ def run_rounds(
     carried = _Carried(variables, to_variable, intersection_states, to_factor)
     kept: list[tuple[Tensor, Tensor]] = []
     for step in range(rounds):
-        carried = plain_round(weights, edges, intersections, features, carried)
+        carried = plain_round(weights, edges, intersections, carried)
         if all_rounds or step == rounds - 1:
             factors = torch.log(edges.totals(carried.to_factor).to(variables.dtype) + EPSILON)
             kept.append((carried.variables, factors))
@@ -163,16 +161,15 @@ def plain_round(
     weights: LayerWeights,
     edges: _Edges,
     intersections: _Intersections | None,
-    features: Tensor,
     carried: _Carried,
 ) -> _Carried:
-    """Run one round; `features` `[V, H]` are the return probabilities of walks, or 0."""
+    """Run one round."""
     variables, to_variable, intersection_states, to_factor = carried
     others = edges.totals(to_factor).index_select(0, edges.factors) - to_factor
     to_variable = torch.log(others.to(variables.dtype) + EPSILON)
     fulfilled = MAX_LOG_MESSAGE * edges.fulfilled.expand_as(variables)
     sums = fulfilled.index_add(0, edges.variables, to_variable)
-    x = [variables, MESSAGE_SCALE * sums + features]
+    x = [variables, MESSAGE_SCALE * sums]
     if intersections:
         intersection_states = intersections.step(weights, intersection_states, to_factor)
         x.append(intersections.aggregate(intersection_states, variables))
