@@ -1,4 +1,4 @@
-"""The network of a GFlowNet: what it says, what it can't see, and how walks help."""
+"""The network of a GFlowNet: what it says of boards."""
 
 import numpy as np
 import pytest
