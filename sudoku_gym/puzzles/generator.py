@@ -73,7 +73,6 @@ def generate(
 
     Raises:
         ValueError: if a number is out of range or the pattern has no such name.
-        TypeError: if `geometry` is no Geometry.
         RuntimeError: if no solved grid was found (a geometry that may have none).
     """
     if node_limit is None:
@@ -116,7 +115,7 @@ def random_grids(count: int, geometry: Geometry, rng: np.random.Generator) -> ND
     """Make solved grids by random search: int8 `[count, N, N]`. Not exactly uniform.
 
     Raises:
-        ValueError, TypeError, RuntimeError: as `generate`.
+        ValueError, RuntimeError: as `generate`.
     """
     return generate(count, geometry, rng, givens=geometry.num_cells).solutions
 

@@ -26,7 +26,7 @@ class PuzzleSet:
     Raises:
         ValueError: if an array has the wrong shape, a digit is out of range, or a solution breaks a
             rule or does not keep the givens; the message names the first.
-        TypeError: if boards do not hold integers, or `geometry` is none.
+        TypeError: if boards do not hold integers.
     """
 
     puzzles: NDArray[np.int8]  # [M, N, N], 0 for a blank
@@ -47,8 +47,6 @@ class PuzzleSet:
     sources: NDArray[np.str_] = field(default_factory=lambda: np.empty(0, np.str_))
 
     def __post_init__(self) -> None:
-        if not isinstance(self.geometry, Geometry):
-            raise TypeError(f"{self.name}: {self.geometry!r:.60} is no Geometry")
         for name in ("puzzles", "solutions"):
             object.__setattr__(self, name, self._checked_boards(name))
         if self.puzzles.shape != self.solutions.shape:

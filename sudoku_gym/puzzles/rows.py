@@ -66,7 +66,8 @@ class PuzzleRows(NamedTuple):
 
     def take(self, index: NDArray[np.bool_]) -> PuzzleRows:
         """Return some of the rows."""
-        return PuzzleRows(self.geometry, *(column[index] for column in self[1:-1]), self.share)
+        names = ("lines", "puzzles", "solutions", "ratings", "sources")
+        return self._replace(**{name: getattr(self, name)[index] for name in names})
 
 
 def read_rows(
@@ -263,7 +264,7 @@ def _read_npz(
         lines = np.arange(start, min(start + chunk, count)) + 1
         chunks = [boards[start : start + chunk] for boards in stored]
         wrong = [((each < 0) | (each > geometry.size)).any((1, 2)) for each in chunks]
-        is_wrong = np.logical_or(*wrong)
+        is_wrong: NDArray[np.bool_] = np.logical_or.reduce(wrong)
         for line in lines[is_wrong].tolist():
             on_problem(line, f"a value is no digit of a {geometry.name} board")
         puzzles, solutions = (each.astype(np.int8) for each in chunks)

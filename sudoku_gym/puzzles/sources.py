@@ -145,7 +145,7 @@ def _weights(blanks: Blanks) -> tuple[Sequence[int], ArrayLike]:
             f"blanks={blanks!r}: give None, a whole number, a (low, high) pair, or a mapping from "
             "numbers to weights"
         )
-    low, high = map(int, ends)
+    low, high = (int(end) for end in ends if end is not None)
     if low > high:
         raise ValueError(f"blanks={blanks!r}: the lower end of the pair comes first")
     return range(low, high + 1), 1.0

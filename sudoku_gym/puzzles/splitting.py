@@ -39,8 +39,8 @@ def training_and_held_out(source: object, geometry: Geometry | None = None, seed
     generator those of 1,000 draws, which training then draws again.
 
     Raises:
-        ValueError: as `resolve_source`; or if the parts are equal or share a puzzle, or there are
-            fewer than two orbits.
+        ValueError: as `resolve_source`; or if the parts share a puzzle, or there are fewer than
+            two orbits.
         TypeError: if it is no source.
     """
     if isinstance(source, str) and source in banks.NAMES:

@@ -18,6 +18,7 @@ STEPS = {  # fewer where a search takes long
     jigsaw(9): 10,
     latin_square(6): 200,
 }
+FIRST = (Geometry.standard(6), NINE)
 
 
 def rng(seed=0):
@@ -35,7 +36,13 @@ def assert_minimal(boards, geometry):
         assert (counts == 2).all()
 
 
-@pytest.mark.parametrize("geometry", STEPS, ids=lambda geometry: geometry.name)
+@pytest.mark.parametrize(
+    "geometry",
+    [
+        pytest.param(each, id=each.name, marks=[pytest.mark.nightly] * (each not in FIRST))
+        for each in STEPS
+    ],
+)
 def test_children_are_minimal_and_no_easier_than_their_parents(geometry):
     parents = generate(8, geometry, rng())
     children = harden(parents, rng(1), steps=STEPS[geometry])

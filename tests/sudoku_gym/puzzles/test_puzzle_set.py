@@ -72,11 +72,6 @@ def test_other_integers_and_lists_become_int8():
     np.testing.assert_array_equal(made.solutions, PART.solutions)
 
 
-def test_no_geometry():
-    with pytest.raises(TypeError, match="'4x4' is no Geometry"):
-        PuzzleSet(PART.puzzles, PART.solutions, "4x4")
-
-
 def test_sets_of_one_bank_are_joined_with_their_orbits():
     parts = [puzzles.load("9x9", split)[:3] for split in ("validation", "test")]
     joined = PuzzleSet.join(parts, same_orbits=True)

@@ -111,10 +111,9 @@ def test_weights_survive_json():
         ((5, 10**9), ValueError, "serves 1 to 12 blanks"),
         ((6, 5), ValueError, "the lower end of the pair comes first"),
         ({"14": 1}, ValueError, "serves 1 to 12"),
-        ({}, ValueError, "weights must be finite, not negative, and not all zero"),
+        ({}, ValueError, "not all zero"),
         ({3: -1, 4: 2}, ValueError, "not negative"),
         ("8", TypeError, "give None, a whole number"),
-        (8.0, TypeError, "give None, a whole number"),
         ((1, 2, 3), TypeError, "give None, a whole number"),
     ],
 )
