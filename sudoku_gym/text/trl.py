@@ -152,5 +152,6 @@ def reward_functions(geometry: Geometry | None = None) -> list[Callable[..., lis
 
 
 def _text_of(completion: Any) -> str:
-    """Return a completion's text: a text itself, or the last message of a conversation."""
-    return completion if isinstance(completion, str) else completion[-1].get("content") or ""
+    """Return a completion's text: a text, or the last message, whose content may be in parts."""
+    content = completion if isinstance(completion, str) else completion[-1].get("content") or ""
+    return content if isinstance(content, str) else "".join(p.get("text") or "" for p in content)

@@ -156,7 +156,7 @@ def test_files_and_attributes(tmp_path, monkeypatch):
     path = tmp_path / "mine.csv"
     files.write(path, puzzles.load("6x6")[:9])
     assert len(resolve_source(str(path)).bank[0]) == len(resolve_source(path).bank[0]) == 9
-    (tmp_path / "my_boards.py").write_text(
+    (tmp_path / "own_sources.py").write_text(
         "from sudoku_gym import puzzles\n"
         "few = puzzles.load('4x4')[:5]\n"
         "def make():\n    return few[:2]\n"
@@ -164,9 +164,9 @@ def test_files_and_attributes(tmp_path, monkeypatch):
     )
     monkeypatch.syspath_prepend(tmp_path)
     for name, count in (("few", 5), ("make", 2), ("Box.inner", 3)):
-        assert len(resolve_source(f"my_boards:{name}").bank[0]) == count
-    with pytest.raises(ValueError, match="my_boards:many"):
-        resolve_source("my_boards:many")
+        assert len(resolve_source(f"own_sources:{name}").bank[0]) == count
+    with pytest.raises(ValueError, match="own_sources:many"):
+        resolve_source("own_sources:many")
     with pytest.raises(ValueError, match="no_such_module"):
         resolve_source("no_such_module:thing")
     with pytest.raises(ValueError, match=r"is called '5x5': use one of 4x4, .* or 'module:attri"):
