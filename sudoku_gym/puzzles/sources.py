@@ -121,7 +121,7 @@ def blanks_cdf(blanks: Blanks, max_blanks: int) -> NDArray[np.float64]:
     if blanks is None:
         return np.empty(0, np.float64)
     weights = np.zeros(max_blanks + 1, np.float64)
-    numbers, shares = _weights(blanks)
+    numbers, shares = _weights(blanks, max_blanks)
     if min(numbers, default=1) < 1 or max(numbers, default=1) > max_blanks:
         raise ValueError(f"blanks={blanks!r}: this source serves 1 to {max_blanks} blanks")
     np.add.at(weights, numbers, shares)
@@ -135,8 +135,8 @@ def blanks_cdf(blanks: Blanks, max_blanks: int) -> NDArray[np.float64]:
     return cumulative
 
 
-def _weights(blanks: Blanks) -> tuple[Sequence[int], ArrayLike]:
-    """Return numbers of blanks, and the weight of each (or of all)."""
+def _weights(blanks: Blanks, max_blanks: int) -> tuple[Sequence[int], ArrayLike]:
+    """Return numbers of blanks, of a pair at most one too many, and the weight of each (or all)."""
     if isinstance(blanks, Mapping):
         return [int(number) for number in blanks], [float(each) for each in blanks.values()]
     ends = [*blanks] if isinstance(blanks, tuple | list) else [blanks, blanks]
@@ -148,7 +148,7 @@ def _weights(blanks: Blanks) -> tuple[Sequence[int], ArrayLike]:
     low, high = (int(end) for end in ends if end is not None)
     if low > high:
         raise ValueError(f"blanks={blanks!r}: the lower end of the pair comes first")
-    return range(low, high + 1), 1.0
+    return range(max(0, min(low, max_blanks + 1)), min(high, max_blanks + 1) + 1), 1.0
 
 
 class DrawTables(NamedTuple):
