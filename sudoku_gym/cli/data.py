@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Literal
 
 from sudoku_gym import trajectories
 from sudoku_gym.cli.puzzle_arguments import BankOrFile, Split, parse_blanks
 from sudoku_gym.cli.terminal import progress
 from sudoku_gym.evaluation.games import percent
+from sudoku_gym.kernels.endings import RewardName
 from sudoku_gym.policies import load_policy, model_card_of
 from sudoku_gym.policies.hub import send_checkpoint
 from sudoku_gym.policies.loading import agent_of
@@ -23,7 +23,7 @@ def record(
     puzzles: BankOrFile = "9x9",
     split: Split = "train",
     blanks: str = "",
-    reward: Literal["terminal", "dense", "sparse"] = "terminal",
+    reward: RewardName = "terminal",
     episodes: int = 1_000,
     seed: int = 0,
     trust: bool = False,

@@ -35,10 +35,9 @@ class RewardFunction(Protocol):
         """
 
 
-Reward: TypeAlias = Literal["terminal", "dense", "sparse"] | RewardFunction
+Reward: TypeAlias = endings.RewardName | RewardFunction
 PropagationKind: TypeAlias = Literal["naked singles", "hidden singles"] | None
 
-_REWARDS = {"terminal": endings.TERMINAL, "dense": endings.DENSE, "sparse": endings.SPARSE}
 _NAKED, _HIDDEN = endings.NAKED_SINGLES, endings.HIDDEN_SINGLES
 _PROPAGATIONS = {None: None, "naked singles": _NAKED, "hidden singles": _HIDDEN}
 
@@ -62,7 +61,7 @@ class EnvOptions:
     augment: bool = True
     """Move each drawn puzzle by a random symmetry of the board."""
     reward: Reward = "terminal"
-    """`"terminal"`, `"dense"`, `"sparse"` or a `RewardFunction`."""
+    """A built-in reward by name, see `SudokuEnv`, or a `RewardFunction`."""
     actions: Actions = "legal"
     """Mask: `"legal"`, candidates only, or `"blank"`, any digit in a blank cell."""
     erase: bool = False
@@ -83,9 +82,9 @@ class EnvOptions:
     """None, `"ansi"` or `"rgb_array"`."""
 
     def __post_init__(self) -> None:
-        if not callable(self.reward) and self.reward not in tuple(_REWARDS):
+        if not callable(self.reward) and self.reward not in endings.REWARDS:
             raise ValueError(
-                f"reward={self.reward!r}: use {', '.join(map(repr, _REWARDS))}, or a function "
+                f"reward={self.reward!r}: use {', '.join(map(repr, endings.REWARDS))}, or a function "
                 "f(before, actions, after, terminated) -> [B]"
             )
         if self.actions not in ("legal", "blank"):
@@ -122,7 +121,7 @@ class EnvOptions:
 
     def rules(self, size: int) -> endings.GameRules:
         """Return the rules in the form of the kernels, for N digits."""
-        kind = endings.CUSTOM if callable(self.reward) else _REWARDS[self.reward]
+        kind = endings.CUSTOM if callable(self.reward) else endings.REWARDS.index(self.reward)
         limit = self.max_steps or (8 if self.erase else 2) * size**2
         return endings.GameRules(
             reward=kind,

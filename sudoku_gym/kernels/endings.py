@@ -4,19 +4,23 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from sudoku_gym.compiler.jit import inlined
 from sudoku_gym.kernels.layout import BLANKS, CANDIDATES, SATISFIED, STUCK
 
-TERMINAL, DENSE, SPARSE, CUSTOM = range(4)  # the kinds of reward
+RewardName: TypeAlias = Literal["terminal", "dense", "sparse"]
+"""The built-in rewards, wherever an option takes one by name."""
+REWARDS: tuple[RewardName, ...] = get_args(RewardName)
+TERMINAL, DENSE, SPARSE = map(REWARDS.index, ("terminal", "dense", "sparse"))
+CUSTOM = len(REWARDS)  # a function of the user's
 NAKED_SINGLES, HIDDEN_SINGLES = range(2)  # what is filled in for the agent
 
 
 class GameRules(NamedTuple):
     """The rules of a game; a feature set to None is not compiled."""
 
-    reward: int = TERMINAL  # or DENSE, SPARSE, CUSTOM
+    reward: int = TERMINAL  # index in `REWARDS`, or CUSTOM
     any_digit: bool = False  # may be placed in any blank cell, not only its candidates
     can_erase: Literal[True] | None = None  # cells that are no givens
     end_at_dead_end: bool = False  # whether a blank cell without a candidate ends the game

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -12,6 +12,7 @@ from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
 from sudoku_gym.envs.vector import SudokuVectorEnv
+from sudoku_gym.kernels.endings import RewardName
 from sudoku_gym.policies import Policy
 from sudoku_gym.policies.protocols import actions_of
 from sudoku_gym.registration import ANY_BOARD, ENVIRONMENTS
@@ -32,7 +33,7 @@ class RecordedGames:
     blanks: int | list[int] | None = None
     """The environment's `blanks`: a number, or the lowest and the highest; None takes puzzles as
     they are."""
-    reward: Literal["terminal", "dense", "sparse"] = "terminal"
+    reward: RewardName = "terminal"
     """The environment's `reward`."""
     seed: int = 0
     """Game i is that of `reset(seed=seed + i)`."""

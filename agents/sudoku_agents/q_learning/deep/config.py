@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 from sudoku_curricula.schedules import SuccessRateConfig
 from sudoku_gym.board.actions import Actions
+from sudoku_gym.kernels.endings import RewardName
 from sudoku_gym.plugins import find_env
 from sudoku_gym.storage.checks import check_counts, check_positive, check_shares
 from sudoku_gym.storage.configs import registered
@@ -107,7 +108,7 @@ class DQNConfig(TrainingConfig):
     """rounds of a recurrent body at each move of these games, at most; None takes those of play"""
     random_moves: float = 1.0
     """random moves a game, on average: epsilon is this, divided by the blanks at its start"""
-    reward: Literal["sparse", "terminal", "dense"] = "sparse"
+    reward: RewardName = "sparse"
     """see `SudokuEnv`"""
     actions: Actions = "legal"
     """which placements are considered: candidates, or any digit in any blank cell"""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from sudoku_curricula.schedules import LinearConfig
+from sudoku_gym.kernels.endings import RewardName
 from sudoku_gym.plugins import find_env
 from sudoku_gym.storage.checks import check_counts, check_shares
 from sudoku_gym.storage.configs import registered
@@ -38,7 +39,7 @@ class QLearningConfig(TrainingConfig):
     """gamma"""
     epsilon: float = 0.3
     """chance of a random legal placement at each move"""
-    reward: Literal["sparse", "terminal", "dense"] = "sparse"
+    reward: RewardName = "sparse"
     """see `SudokuEnv`"""
     end_at_dead_end: bool = True
     """end a game at the first dead end"""
