@@ -84,8 +84,8 @@ class EnvOptions:
     def __post_init__(self) -> None:
         if not callable(self.reward) and self.reward not in endings.REWARDS:
             raise ValueError(
-                f"reward={self.reward!r}: use {', '.join(map(repr, endings.REWARDS))}, or a function "
-                "f(before, actions, after, terminated) -> [B]"
+                f"reward={self.reward!r}: use {', '.join(map(repr, endings.REWARDS))}, or a "
+                "function f(before, actions, after, terminated) -> [B]"
             )
         if self.actions not in ("legal", "blank"):
             raise ValueError(

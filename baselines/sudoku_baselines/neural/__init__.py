@@ -1,5 +1,5 @@
 """Supervised baselines: networks that learn Sudoku from solutions.
 
-One file a model: `multiverse`, `recurrent_transformer`, `mlp`, `cnn`, `rrn`, `tiny_recursion`, all
-trained by `learner`; two with learners of their own: `exact_cover` and `guissart`.
+One file a model: its network, its training (`main`), and the trained network that comes with the
+package (`policy`). `learner` trains all but `exact_cover` and `guissart`.
 """

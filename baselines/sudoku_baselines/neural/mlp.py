@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.learner import SupervisedLearner
 from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
+from sudoku_baselines.neural.policies import shipped
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks.mlp import one_hot
@@ -71,3 +72,4 @@ class MLPTraining(SupervisedConfig):
 
 
 main = partial(train_cli, MLPTraining, SupervisedLearner, "mlp")
+policy = shipped("mlp")

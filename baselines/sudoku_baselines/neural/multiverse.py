@@ -26,6 +26,7 @@ from torch.nn import functional
 from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.learner import SupervisedLearner
 from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
+from sudoku_baselines.neural.policies import shipped
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training import train_cli
@@ -160,3 +161,4 @@ class VersesLSTM(nn.Module):
 
 
 main = partial(train_cli, MultiverseTraining, SupervisedLearner, "multiverse")
+policy = shipped("multiverse-m12")

@@ -10,20 +10,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any, Literal
 
-from sudoku_baselines.neural.cnn import CNNTraining
 from sudoku_baselines.neural.config import LabelledConfig, SupervisedConfig
 from sudoku_baselines.neural.exact_cover import ExactCoverTraining, FactorGraphPredictor
 from sudoku_baselines.neural.guissart.learner import GuissartTraining
 from sudoku_baselines.neural.guissart.solver import Guissart, GuissartNetworks
-from sudoku_baselines.neural.mlp import MLPTraining
 from sudoku_baselines.neural.model import Model, ModelPredictor
-from sudoku_baselines.neural.multiverse import MultiverseTraining
-from sudoku_baselines.neural.recurrent_transformer import RecurrentTransformerTraining
-from sudoku_baselines.neural.rrn import RRNTraining
-from sudoku_baselines.neural.tiny_recursion import TinyRecursionTraining
 from sudoku_gym.policies import Policy, PredictorPolicy
 from sudoku_learning.networks import NetworkPolicy, Restarts
 from sudoku_learning.training.config import config_from_json
@@ -33,16 +29,6 @@ from sudoku_learning.training.weights import load_network
 Folder = str | os.PathLike[str]
 Mode = Literal["one-shot", "surest"]
 _PRETRAINED = Path(__file__).parent / "pretrained"
-
-_MODELS: tuple[type[SupervisedConfig], ...] = (
-    MLPTraining,
-    CNNTraining,
-    RRNTraining,
-    MultiverseTraining,
-    RecurrentTransformerTraining,
-    TinyRecursionTraining,
-)
-"""The trainings of all models: a checkpoint of each can be read."""
 
 
 def load(
@@ -67,6 +53,7 @@ def load(
         ValueError: if there is no sound checkpoint in the folder, or its network has no such
             option.
     """
+    _import_models()
     given = Restarts.of_options(restarts, noise)
     config, network = load_network(folder, partial(config_from_json, kind=LabelledConfig), _make)
     solutions = config.count_shown()
@@ -87,7 +74,7 @@ def load(
     return PredictorPolicy(ModelPredictor(network, solutions), mode or config.mode)
 
 
-def _shipped(name: str) -> Callable[..., Policy]:
+def shipped(name: str) -> Callable[..., Policy]:
     """Return the factory of a network that comes with the package; its options are `load`'s."""
 
     def make(
@@ -102,13 +89,7 @@ def _shipped(name: str) -> Callable[..., Policy]:
     return make
 
 
-mlp = _shipped("mlp")
-cnn = _shipped("cnn")
-rrn = _shipped("rrn")
-multiverse_m12 = _shipped("multiverse-m12")
-recurrent_transformer = _shipped("recurrent-transformer")
-tiny_recursion = _shipped("tiny-recursion")
-exact_cover = _shipped("exact-cover")
+exact_cover = shipped("exact-cover")
 
 
 def guissart(
@@ -121,6 +102,12 @@ def guissart(
     config, networks = load_network(folder, read, _make_guissart)
     solutions = config.count_shown()
     return Guissart(networks, trial_and_error, backtracking, solutions)
+
+
+def _import_models() -> None:
+    """Import every file beside this one, so that a checkpoint of each model can be read."""
+    for module in iter_modules([str(Path(__file__).parent)]):
+        import_module(f"{__package__}.{module.name}")
 
 
 def _make_guissart(config: GuissartTraining) -> GuissartNetworks:

@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.learner import SupervisedLearner
 from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
+from sudoku_baselines.neural.policies import shipped
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import AttentionBlock
@@ -105,3 +106,4 @@ main = partial(
     SupervisedLearner,
     "recurrent-transformer",
 )
+policy = shipped("recurrent-transformer")

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.learner import SupervisedLearner
 from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
+from sudoku_baselines.neural.policies import shipped
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training import EnvId, OptimizerConfig, train_cli
@@ -123,3 +124,4 @@ def _perceptron(inputs: int, hidden: int, layers: int, outputs: int) -> nn.Seque
 
 
 main = partial(train_cli, RRNTraining, SupervisedLearner, "rrn")
+policy = shipped("rrn")

@@ -28,6 +28,7 @@ from torch.nn import functional
 from sudoku_baselines.neural.config import SupervisedConfig
 from sudoku_baselines.neural.learner import SupervisedLearner
 from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
+from sudoku_baselines.neural.policies import shipped
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training import EnvId, OptimizerConfig, train_cli
@@ -151,3 +152,4 @@ def _norm(states: Tensor) -> Tensor:
 
 
 main = partial(train_cli, TinyRecursionTraining, SupervisedLearner, "tiny-recursion")
+policy = shipped("tiny-recursion")
