@@ -48,14 +48,14 @@ def load(
             network and the rules do all the work.
         simulations: simulations of a tree search per move, see `sudoku_agents.calphazero.policy`;
             0 plays greedily without one.
-        root: see there, as are the others.
-        backup: likewise.
-        proofs: likewise.
-        most_visited: likewise.
-        rounds: likewise.
-        threshold: likewise.
-        restarts: likewise.
-        noise: likewise.
+        root: see `sudoku_agents.calphazero.policy.load`.
+        backup: see `sudoku_agents.calphazero.policy.load`.
+        proofs: see `sudoku_agents.calphazero.policy.load`.
+        most_visited: see `sudoku_agents.calphazero.policy.load`.
+        rounds: see `sudoku_agents.calphazero.policy.load`.
+        threshold: see `sudoku_agents.calphazero.policy.load`.
+        restarts: see `sudoku_agents.calphazero.policy.load`.
+        noise: see `sudoku_agents.calphazero.policy.load`.
 
     Raises:
         ValueError: if there is no sound checkpoint in the folder, or the options exclude each
