@@ -73,22 +73,21 @@ def training_envs(env: str, num_envs: int, **options: Any) -> SudokuVectorEnv:
 
 def training_source(env: str) -> PuzzleSource:
     """Return the training puzzles of an environment; raises as `training_and_held_out`."""
-    return _parts(env)[0]
+    return divided_source(find_env(env).kwargs)[0]
 
 
 def held_out_source(env: str) -> PuzzleSource:
     """Return the validation puzzles of an environment; raises as `training_and_held_out`."""
-    return _parts(env)[1]
+    return divided_source(find_env(env).kwargs)[1]
 
 
 def geometry_of_env(env: str) -> Geometry:
     """Return the shape of an environment's boards; raises as `sudoku_gym.plugins.find_env`."""
     kwargs = find_env(env).kwargs
-    return EnvOptions(kwargs["source"], "all", kwargs.get("board")).resolve_source().geometry
-
-
-def _parts(env: str) -> Parts:
-    return divided_source(find_env(env).kwargs)
+    board = kwargs.get("board")
+    if isinstance(board, str):  # no puzzle need be read
+        return banks.named_geometry(board)
+    return EnvOptions(kwargs["source"], "all", board).resolve_source().geometry
 
 
 def divided_source(options: Mapping[str, Any]) -> Parts:
