@@ -9,18 +9,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sudoku_gym.plugins import install_command, suggest_extra
+from sudoku_gym.plugins import suggest_extra
 
-try:
+with suggest_extra("sudoku_curricula.rllib"):
     from ray.rllib.algorithms import Algorithm, AlgorithmConfig
     from ray.rllib.callbacks.callbacks import RLlibCallback
     from ray.rllib.env.env_runner import EnvRunner
     from ray.rllib.env.env_runner_group import EnvRunnerGroup
     from ray.tune.logger import LoggerCallback
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        f"sudoku_curricula.rllib needs ray: {install_command('rllib')}"
-    ) from error
 
 from sudoku_curricula import curves
 from sudoku_curricula.base import COMPLETION

@@ -5,15 +5,11 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from sudoku_gym.plugins import install_command
+from sudoku_gym.plugins import suggest_extra
 
-try:
+with suggest_extra("sudoku_curricula.sb3"):
     from stable_baselines3.common.callbacks import BaseCallback
     from stable_baselines3.common.logger import Logger
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        f"sudoku_curricula.sb3 needs stable-baselines3: {install_command('sb3')}"
-    ) from error
 
 from sudoku_curricula import curves
 from sudoku_curricula.base import COMPLETION, Schedule

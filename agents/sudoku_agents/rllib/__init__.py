@@ -1,13 +1,9 @@
 """RLlib's new API stack: masked modules, ready configurations, and modules as policies."""
 
-from sudoku_gym.plugins import install_command
+from sudoku_gym.plugins import suggest_extra
 
-try:
+with suggest_extra("sudoku_agents.rllib"):
     import ray.rllib  # noqa: F401 - asked for before the modules below fail on half of it
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        f"sudoku_agents.rllib needs ray: {install_command('rllib')}"
-    ) from error
 
 from sudoku_agents.rllib.configs import (
     MaskedSudoku,

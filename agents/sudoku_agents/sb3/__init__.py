@@ -1,13 +1,9 @@
 """Stable-Baselines3: our vector environment as its `VecEnv`, and policies that know the rules."""
 
-from sudoku_gym.plugins import install_command
+from sudoku_gym.plugins import suggest_extra
 
-try:
+with suggest_extra("sudoku_agents.sb3"):
     import sb3_contrib  # noqa: F401 - asked for before the modules below fail on half of it
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        f"sudoku_agents.sb3 needs stable-baselines3: {install_command('sb3')}"
-    ) from error
 
 from sudoku_agents.sb3.dqn import FactorGraphDQNPolicy, MaskedDQN, MaskedDQNPolicy
 from sudoku_agents.sb3.play import SB3Policy
