@@ -14,7 +14,12 @@ from sudoku_gym.compiler.jit import inlined, njit
 HOME = Path(sudoku_gym.__file__).parent.parent
 SOURCES = {
     "__init__.py": "from tiny.caller import twice\n",
-    "constants.py": "STEP = 1\n",
+    "constants.py": """from typing import NamedTuple
+STEP = 1
+class Start(NamedTuple):
+    x: int
+START = Start(0)
+""",
     "callee.py": """from sudoku_gym.compiler.jit import inlined
 from tiny.constants import (
     STEP,
@@ -29,15 +34,16 @@ from tiny import callee
 advance = callee.advance
 
 @njit(cache=True)
-def twice(x):
-    return advance(advance(x))
+def twice(start):
+    return advance(advance(start.x))
 """,
     "bystander.py": "from tiny.caller import twice\n",
 }
 CALL = """
 import json, numba
 from tiny.caller import twice
-value = twice(0)
+from tiny.constants import START
+value = twice(START)
 hits = sum(twice.stats.cache_hits.values())
 print(json.dumps([value, hits, twice.stats.cache_path, numba.config.CACHE_DIR]))
 """
@@ -80,7 +86,8 @@ def test_a_change_anywhere_in_it_is_seen_and_nothing_else_compiles_again(tiny):
     assert tiny()[:2] == [2, 1]
     tiny.write("callee.py", SOURCES["callee.py"].replace("x + STEP", "x + 10 * STEP"))
     assert tiny()[:2] == [20, 0]
-    tiny.write("constants.py", "STEP = 3\n")
+    renamed = SOURCES["constants.py"].replace("Start", "Begin").replace("STEP = 1", "STEP = 3")
+    tiny.write("constants.py", renamed)  # the old index names a class that is no longer there
     assert tiny()[:2] == [60, 0]
 
 
