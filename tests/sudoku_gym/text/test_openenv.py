@@ -75,7 +75,7 @@ def test_a_scripted_model_solves_through_the_server(address):
     ("path", "body", "said"),
     [
         ("reset", '{"puzzle": "12"}', "a board of 2"),
-        ("reset", '{"blanks": {"a": 1}}', "weights map whole numbers"),
+        ("reset", '{"blanks": {"a": 1}}', "invalid literal"),
         ("step", '{"action": {"text": "r1c1=1"}}', "call reset"),
     ],
 )
