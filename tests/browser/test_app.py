@@ -36,11 +36,15 @@ def test_a_game_in_the_browser(browser, server):
     def wait_for(text, name="#left-status"):
         wait_until(lambda: text in element(name).text)
 
-    def click_first_cell():
+    def place_in_first_cell():
+        """Click until it is seen: the page ignores clicks while it draws."""
+        if "You: 1 at row 1, column 1" in element("#left-status").text:
+            return True
         picture = element("#left img")
         browser.execute_script("arguments[0].scrollIntoView()", picture)
         corner = -picture.size["width"] * 3 // 8
         ActionChains(browser).move_to_element_with_offset(picture, corner, corner).click().perform()
+        return False
 
     browser.get(server)
     wait_for("60 blanks")
@@ -48,8 +52,7 @@ def test_a_game_in_the_browser(browser, server):
         "." + "234" + "3412" + "2143" + "432.", Keys.ENTER
     )
     wait_for("2 blanks")
-    click_first_cell()
-    wait_for("You: 1 at row 1, column 1")
+    wait_until(place_in_first_cell)
     element("#play").click()
     wait_for("Solved after 2 moves")
     element("#back").click()
