@@ -1,7 +1,5 @@
-"""What the hooks of the documentation make of the project's files: pages, notebooks, the header."""
+"""What the hooks of the documentation make of the project's files: pages, the header."""
 
-import ast
-import json
 import re
 import tomllib
 from pathlib import Path
@@ -14,7 +12,6 @@ from sudoku_gym.registration import ENVIRONMENTS
 pytest.importorskip("mkdocs", reason="the extra docs is not installed")
 
 import environments
-import notebooks
 import project_pages
 
 ROOT = Path(__file__).parent.parent
@@ -58,67 +55,6 @@ def test_an_environment_is_as_old_as_the_release_that_names_it():
     assert found == {"A-v0": "0.2.0", "B-v0": "Unreleased", "C-v0": "0.1.0"}
     assert environments.since("Sudoku4x4-v0", CHANGES) == "0.1.0"
     assert set(environments.ABOUT) == set(ENVIRONMENTS)
-
-
-def statements(source):
-    return [ast.unparse(node) for node in ast.parse(source).body]
-
-
-@pytest.mark.parametrize("name", notebooks.TUTORIALS)
-def test_a_notebook_has_all_of_its_program(name):
-    source = (ROOT / "examples" / f"{name}.py").read_text(encoding="utf-8")
-    code = [cell.source for cell in notebooks.cells_of(source) if cell.kind == "code"]
-    found = statements("\n".join(code))
-    tree = ast.parse(source)
-    (main,) = (each for each in tree.body if getattr(each, "name", "") == "main")
-    wanted = [ast.unparse(node) for node in tree.body[1:] if node is not main][:-1]
-    wanted += [ast.unparse(node) for node in main.body if not isinstance(node, ast.Return)]
-    assert [each for each in found if each != ast.unparse(ast.parse(notebooks.SETTING))] == wanted
-    assert f"[`{name}.py`](#" in (ROOT / "docs" / notebooks.PAGE).read_text(encoding="utf-8")
-
-
-PROGRAM = '''"""Count.
-
-python count.py
-"""
-
-from dataclasses import dataclass
-
-
-@dataclass
-class Box:
-    size: int = 2
-
-
-def main(argv=None):
-    # A box
-    # of two.
-    box = Box()
-
-    print(argv, box.size)
-    return box
-
-
-if __name__ == "__main__":
-    main()
-'''
-
-
-def test_a_notebook_holds_what_its_cells_print():
-    written = json.loads(notebooks.executed("count", PROGRAM))
-    assert (written["nbformat"], written["nbformat_minor"]) == (4, 5)
-    cells = [(cell["cell_type"], "".join(cell["source"])) for cell in written["cells"]]
-    assert cells == [
-        ("markdown", "# Count\n\n```sh\npython count.py\n```"),
-        ("code", "from dataclasses import dataclass"),
-        ("code", "@dataclass\nclass Box:\n    size: int = 2"),
-        ("code", notebooks.SETTING),
-        ("markdown", "A box\nof two."),
-        ("code", "box = Box()"),
-        ("code", "print(argv, box.size)"),
-    ]
-    (output,) = written["cells"][-1]["outputs"]
-    assert output["text"] == ["['--smoke'] 2\n"] and len({c["id"] for c in written["cells"]}) == 7
 
 
 def test_the_extras_are_those_of_the_project():

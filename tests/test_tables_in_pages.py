@@ -3,7 +3,12 @@
 import importlib.util
 from pathlib import Path
 
+import pytest
+
+import agents_page
 import marked
+from sudoku_gym import load_policy, plugins
+from sudoku_gym.policies import model_card_of
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = "# Title\n\n<!-- some: one -->\n\nold\n\n<!-- end -->\n\ntext\n"
@@ -25,3 +30,17 @@ def test_parts_are_replaced():
     assert filled == PAGE.replace("old", "new")
     assert marked.fill_in(filled, "some", {"one": "new"}) == filled
     assert marked.fill_in(PAGE, "other", {}) == PAGE
+
+
+@pytest.mark.parametrize("path", agents_page.readmes(), ids=lambda path: path.parent.name)
+def test_the_text_beside_a_checkpoint_says_what_it_is(path):
+    facts = agents_page.facts_of(path.read_text(encoding="utf-8"))
+    assert facts["Trainer"] in plugins.available(plugins.TRAINERS)
+    if card := model_card_of(load_policy(facts["Policy"].strip("`"))):
+        assert facts["Weights"] == f"{card.weights:,}"
+        assert facts["Solutions shown"] == (f"{card.solutions:,}" if card.solutions else "none")
+
+
+def test_every_checkpoint_has_a_text_beside_it():
+    checkpoints = agents_page.ROOT.glob("*/sudoku_*/**/pretrained/**/config.json")
+    assert {path.parent for path in checkpoints} == {path.parent for path in agents_page.readmes()}
