@@ -1,27 +1,35 @@
 """Record a policy's games: part by part, then as a data set of Minari, which may be made longer.
 
-A part is a small file of seeds and actions; a run that was stopped plays the missing parts. The
-data set is written from the parts by replaying them, beside its place, and renamed when whole.
+A run that was stopped plays the missing parts. The data set is written from all of them, beside its
+place, and renamed when whole.
 """
 
 from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import gymnasium as gym
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
-from sudoku_gym.policies import load_policy, weights_sha256
+from sudoku_gym.envs.vector import SudokuVectorEnv
+from sudoku_gym.kernels.endings import RewardName
+from sudoku_gym.policies import Policy, load_policy, weights_sha256
+from sudoku_gym.policies.protocols import actions_of
+from sudoku_gym.registration import ANY_BOARD, ENVIRONMENTS
 from sudoku_gym.storage.atomic import atomic_write, sync, write_json
 from sudoku_gym.storage.lock import locked
 from sudoku_gym.storage.reading import error_context, read_arrays, read_json, sha256_of
-from sudoku_gym.trajectories.games import ActionLog, RecordedGames, Trajectory, play, replay
+
+if TYPE_CHECKING:
+    from minari.data_collector import EpisodeBuffer
 
 PART_GAMES = 256
 """Games that are played side by side, and kept in one file."""
@@ -29,6 +37,105 @@ PART_GAMES = 256
 _SETTINGS, _DRAFT = "games.json", ".data.draft"
 _DATA, _GAMES = "data", "games"  # Minari looks for the first
 _ID = re.compile(r"[-\w]+-v\d+")
+
+
+@dataclass(frozen=True)
+class RecordedGames:
+    """Which games: with the policy they say everything that is in the data set."""
+
+    policy: str
+    """Name of the policy, as `load_policy` takes it."""
+    puzzles: str = "9x9"
+    """The environment's `source`: a bank or a file of puzzles."""
+    split: str = "train"
+    """Part of the bank; puzzles of two parts share no orbit."""
+    blanks: int | list[int] | None = None
+    """The environment's `blanks`: a number, or the lowest and the highest; None takes puzzles as
+    they are."""
+    reward: RewardName = "terminal"
+    """The environment's `reward`."""
+    seed: int = 0
+    """Game i is that of `reset(seed=seed + i)`."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.seed < 2**62:
+            raise ValueError(f"seed={self.seed}: use a number from 0, below 2**62")
+
+    def options(self) -> dict[str, Any]:
+        """Return the keyword arguments of the environment."""
+        blanks = tuple(self.blanks) if isinstance(self.blanks, list) else self.blanks
+        given = {"source": self.puzzles, "split": self.split}
+        return {**given, "blanks": blanks, "reward": self.reward}
+
+    def env_spec(self) -> EnvSpec:
+        """Return the specification with which `gym.make` makes the environment."""
+        options, ids = self.options(), {bank: name for name, bank in ENVIRONMENTS.items()}
+        if self.puzzles in ids:
+            del options["source"]  # the id has it
+        env = gym.make(ids.get(self.puzzles, ANY_BOARD), **options)
+        assert env.spec is not None
+        return env.spec
+
+    def boards(self, count: int) -> SudokuVectorEnv:
+        """Make an environment of so many boards, that are renewed at the step after their end."""
+        return SudokuVectorEnv(count, **self.options())
+
+
+@dataclass(frozen=True, eq=False)
+class PlayedGames:
+    """B games side by side, T moves at most; what follows the end of a game means nothing."""
+
+    lengths: NDArray[np.int64]
+    """`[B]`, moves of each game"""
+    observations: NDArray[np.int8]
+    """`[T + 1, B, N, N]`"""
+    action_masks: NDArray[np.uint8]
+    """`[T + 1, B, A / 8]`, of the observations: the bits of eight actions a byte"""
+    actions: NDArray[np.int64]
+    """`[T, B]`"""
+    rewards: NDArray[np.float64]
+    """`[T, B]`"""
+    terminations: NDArray[np.bool_]
+    """`[T, B]`"""
+    truncations: NDArray[np.bool_]
+    """`[T, B]`"""
+    solved: NDArray[np.bool_]
+    """`[B]`"""
+
+
+def play(
+    games: RecordedGames, policy: Policy, seeds: NDArray[np.int64], rng: np.random.Generator
+) -> PlayedGames:
+    """Let a policy play the games of some seeds, int64 `[B]`; it draws from `rng` alone.
+
+    Raises:
+        ValueError: if the options suit no environment.
+        ValueError: if the policy's answer is no action.
+    """
+    count = len(seeds)
+    envs = games.boards(count)
+    boards, infos = envs.reset(seed=seeds.tolist())
+    policy.reset(boards.copy(), envs.geometry, rng)
+    masks = infos["action_mask"].view(np.bool_)
+    observations, packed, moves = [boards.copy()], [np.packbits(masks, axis=1)], []
+    running, solved = np.ones(count, np.bool_), np.zeros(count, np.bool_)
+    lengths = np.zeros(count, np.int64)
+    while running.any():
+        masks[~running] = False
+        chosen = actions_of(policy.act(boards.copy(), masks.copy()), count)
+        actions = np.where(running, chosen, 0)
+        after, rewards, terminated, truncated, infos = envs.step(actions)
+        masks = infos["action_mask"].view(np.bool_)
+        boards[running] = after[running]
+        observations.append(boards.copy())
+        packed.append(np.packbits(masks, axis=1))
+        moves.append((actions, rewards.copy(), terminated.copy(), truncated.copy()))
+        lengths += running
+        solved |= running & infos["is_success"]
+        running &= ~(terminated | truncated)
+    envs.close()
+    columns = (np.stack(column) for column in zip(*moves, strict=True))
+    return PlayedGames(lengths, np.stack(observations), np.stack(packed), *columns, solved)
 
 
 def record(
@@ -82,11 +189,14 @@ def record(
             )
         starts = range(0, episodes, PART_GAMES)
         for number, start in enumerate(starts):
-            seeds = _seeds_of(games, number)[: episodes - start]
+            count = min(PART_GAMES, episodes - start)
             path = _part_path(folder, number)
-            if not path.exists() or len(_read_part(path, games, number).seeds) < len(seeds):
+            if not path.exists() or len(_read_part(path).lengths) < count:
                 rng = np.random.default_rng(np.random.SeedSequence(games.seed, spawn_key=(number,)))
-                _write_part(path, play(games, policy, seeds, rng))
+                played = play(games, policy, games.seed + start + np.arange(count), rng)
+                path.parent.mkdir(exist_ok=True)
+                with atomic_write(path) as temporary:
+                    np.savez_compressed(temporary, **vars(played))
             on_progress((number + 1) / len(starts) * 0.9)
         if found.get("total_episodes", 0) != episodes:
             found = _write_data(games, episodes, folder)
@@ -122,26 +232,10 @@ def _part_path(folder: Path, number: int) -> Path:
     return folder / _GAMES / f"{number:06}.npz"
 
 
-def _seeds_of(games: RecordedGames, number: int) -> NDArray[np.int64]:
-    """Return the seeds of all games of a part."""
-    return games.seed + PART_GAMES * number + np.arange(PART_GAMES)
-
-
-def _write_part(path: Path, log: ActionLog) -> None:
-    path.parent.mkdir(exist_ok=True)
-    with atomic_write(path) as temporary:
-        np.savez_compressed(temporary, seeds=log.seeds, lengths=log.lengths, actions=log.actions)
-
-
-def _read_part(path: Path, games: RecordedGames, number: int) -> ActionLog:
+def _read_part(path: Path) -> PlayedGames:
     arrays = read_arrays(path)
     with error_context(path):
-        log = ActionLog(arrays["seeds"], arrays["lengths"], arrays["actions"])
-        if not np.array_equal(log.seeds, _seeds_of(games, number)[: len(log.seeds)]):
-            raise ValueError("its seeds are not those of this part")
-        if log.lengths.sum() != len(log.actions):
-            raise ValueError(f"its lengths do not add up to {len(log.actions)} actions")
-        return log
+        return PlayedGames(**arrays)
 
 
 def _read_summary(folder: Path) -> dict[str, Any]:
@@ -157,27 +251,22 @@ def _read_summary(folder: Path) -> dict[str, Any]:
 def _write_data(games: RecordedGames, episodes: int, folder: Path) -> dict[str, Any]:
     """Write the data set from the parts, beside its place, then put it there."""
     from minari import __version__ as minari_version
-    from minari.data_collector import EpisodeBuffer
     from minari.dataset.minari_storage import MinariStorage
 
     draft = folder.resolve() / _DRAFT  # Minari 0.5.4 loses its way below a relative path
     shutil.rmtree(draft, ignore_errors=True)
     storage = MinariStorage.new(draft, env_spec=games.env_spec(), data_format="hdf5")
     solved = 0
-    for number, game in enumerate(_trajectories(games, episodes, folder)):
-        buffer = EpisodeBuffer(
-            seed=game.seed,
-            observations=game.observations,
-            actions=game.actions,
-            rewards=game.rewards,
-            terminations=game.terminations,
-            truncations=game.truncations,
-            infos={"action_mask": game.action_masks},
+    for start in range(0, episodes, PART_GAMES):
+        part = _read_part(_part_path(folder, start // PART_GAMES))
+        numbers = range(start, min(start + PART_GAMES, episodes))
+        storage.update_episodes(
+            _episode(part, number - start, games.seed + number) for number in numbers
         )
-        storage.update_episodes([buffer])
-        about = {"split": games.split, "solved": game.is_solved}
-        storage.update_episode_metadata([about], [number])
-        solved += game.is_solved
+        outcomes = part.solved[: len(numbers)].tolist()
+        about = [{"split": games.split, "solved": each} for each in outcomes]
+        storage.update_episode_metadata(about, numbers)
+        solved += sum(outcomes)
     storage.update_metadata(
         {
             "dataset_id": folder.name,
@@ -196,10 +285,19 @@ def _write_data(games: RecordedGames, episodes: int, folder: Path) -> dict[str, 
     return _read_summary(folder)
 
 
-def _trajectories(games: RecordedGames, episodes: int, folder: Path) -> Iterator[Trajectory]:
-    """Replay the first games of all parts."""
-    for number, start in enumerate(range(0, episodes, PART_GAMES)):
-        path = _part_path(folder, number)
-        log = _read_part(path, games, number)
-        with error_context(path):
-            yield from replay(games, log.games(0, episodes - start))
+def _episode(part: PlayedGames, i: int, seed: int) -> EpisodeBuffer:
+    """Return a game of a part as Minari stores it."""
+    from minari.data_collector import EpisodeBuffer
+
+    end = part.lengths[i]
+    num_actions = part.observations.shape[-1] ** 3
+    masks = np.unpackbits(part.action_masks[: end + 1, i], axis=1, count=num_actions)
+    return EpisodeBuffer(
+        seed=seed,
+        observations=part.observations[: end + 1, i],
+        actions=part.actions[:end, i],
+        rewards=part.rewards[:end, i],
+        terminations=part.terminations[:end, i],
+        truncations=part.truncations[:end, i],
+        infos={"action_mask": masks.view(np.int8)},
+    )
