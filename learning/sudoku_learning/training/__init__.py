@@ -10,7 +10,7 @@ from sudoku_learning.training.config import (
 )
 from sudoku_learning.training.environments import EnvId, HeldOut, geometry_of_env, training_envs
 from sudoku_learning.training.learner import Learner, LearnerState, Progress, Report, RunGenerators
-from sudoku_learning.training.loop import Iteration, Training
+from sudoku_learning.training.loop import Training
 from sudoku_learning.training.optimizer import EMA, Optimizer, OptimizerConfig
 from sudoku_learning.training.run_folder import free_folder
 from sudoku_learning.training.weights import load_network
@@ -20,7 +20,6 @@ __all__ = [
     "CurriculumConfig",
     "EnvId",
     "HeldOut",
-    "Iteration",
     "Learner",
     "LearnerState",
     "Optimizer",

@@ -1,4 +1,4 @@
-"""Sampling on Ray: a pool of actors that works off tasks, in spite of actors that die."""
+"""Sampling on Ray: actors that work off tasks, in spite of some that die."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import ray
 import torch
 from gymnasium.envs.registration import EnvSpec
 from ray.actor import ActorHandle
-from ray.exceptions import ObjectLostError, OutOfMemoryError, RayActorError, RayError, RayTaskError
+from ray.exceptions import ObjectLostError, OutOfMemoryError, RayActorError
 from torch import Tensor
 
 from sudoku_gym.plugins import sudoku_specs
@@ -24,47 +24,62 @@ DEATHS_AN_ACTOR = 3
 _LOST = (RayActorError, ObjectLostError, OutOfMemoryError)
 
 _log = logging.getLogger(__name__)
-_T = TypeVar("_T")
 _Sample = TypeVar("_Sample")
 
 
-class ActorPool:
-    """Keeps a number of actors busy, one task each, and replaces those that die.
+class RaySampler(Generic[_Sample]):
+    """Keeps a number of actors busy, one task each, and replaces those that die; a `Sampler`.
 
-    An actor, started by `make`, gets tasks once it is up, so those that wait for a core or a node
-    delay no other. `up` holds the actors that are; `deaths` counts the dead.
+    An actor gets tasks once it is up, so those that wait for a core or a node delay no other. The
+    weights of an iteration go into Ray's object store once, and each node fetches them once.
+    `make_worker` runs in an actor's process, so it can be pickled.
     """
 
-    def __init__(self, make: Callable[[], ActorHandle[Any]], size: int) -> None:
-        self._make = make
-        self._size = size
+    def __init__(self, make_worker: Callable[[], Worker[_Sample]], config: RayConfig) -> None:
+        self._make_worker = make_worker
+        self._config = config
         self._idle: list[ActorHandle[Any]] = []
         self._awaited: dict[ray.ObjectRef[Any], tuple[ActorHandle[Any], int | None]] = {}
         self._deaths_in_a_row = 0
-        self.up: set[ActorHandle[Any]] = set()
-        self.deaths = 0
-        for _ in range(size):
-            self._start()
 
-    def map(
-        self,
-        submit: Callable[[ActorHandle[Any], _T], ray.ObjectRef[Any]],
-        tasks: Sequence[_T],
-    ) -> list[Any]:
-        """Return the results of all tasks, in their order.
+    def start(self) -> None:
+        """Connect to Ray and start the actors, unless they are there; raises as `connect`."""
+        if not (self._idle or self._awaited):
+            connect(self._config)
+            for _ in range(self._config.actors):
+                self._start_actor()
+
+    def sample(self, weights: Mapping[str, Tensor], tasks: Sequence[SamplingTask]) -> list[_Sample]:
+        """Do the tasks, see `Sampler`.
 
         A task whose actor died is done again by another one; a result that has arrived is kept.
 
         Raises:
             RuntimeError: if actors die again and again and no task is finished in between.
-            ray.exceptions.RayTaskError: if a task raised an error of its own.
+            ray.exceptions.RayError: if Ray fails, or a task raised an error of its own.
         """
+        self.start()
+        try:
+            return self._sample(ray.put(dict(weights)), tasks)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the actors; the next tasks start new ones."""
+        for actor in {*self._idle, *(actor for actor, _ in self._awaited.values())}:
+            ray.kill(actor)
+        self._idle.clear()
+        self._awaited.clear()
+        self._deaths_in_a_row = 0
+
+    def _sample(self, weights: ray.ObjectRef[Any], tasks: Sequence[SamplingTask]) -> list[_Sample]:
         waiting = deque(range(len(tasks)))
-        results: dict[int, Any] = {}
+        results: dict[int, _Sample] = {}
         while len(results) < len(tasks):
             while self._idle and waiting:
                 actor, index = self._idle.pop(), waiting.popleft()
-                self._awaited[submit(actor, tasks[index])] = actor, index
+                self._awaited[actor.sample.remote(weights, tasks[index])] = actor, index
             (done,), _ = ray.wait(list(self._awaited))
             actor, task = self._awaited.pop(done)
             try:
@@ -75,29 +90,19 @@ class ActorPool:
                 self._replace(actor, error)
                 continue
             self._idle.append(actor)
-            self.up.add(actor)
             if task is not None:
                 results[task] = result
                 self._deaths_in_a_row = 0
         return [results[index] for index in range(len(tasks))]
 
-    def close(self) -> None:
-        """End all actors; the pool can't be used any more."""
-        for actor in {*self._idle, *(actor for actor, _ in self._awaited.values())}:
-            ray.kill(actor)
-        self._idle.clear()
-        self._awaited.clear()
-        self.up.clear()
-
-    def _start(self) -> None:
-        actor = self._make()
+    def _start_actor(self) -> None:
+        make: Any = ray.remote(num_cpus=1)(_Actor)
+        actor = make.remote(self._make_worker, sudoku_specs())
         self._awaited[actor.__ray_ready__.remote()] = actor, None
 
     def _replace(self, actor: ActorHandle[Any], error: Exception) -> None:
-        self.up.discard(actor)
-        self.deaths += 1
         self._deaths_in_a_row += 1
-        if self._deaths_in_a_row >= DEATHS_AN_ACTOR * self._size:
+        if self._deaths_in_a_row >= DEATHS_AN_ACTOR * self._config.actors:
             raise RuntimeError(
                 f"{self._deaths_in_a_row} Ray actors died one after another and finished nothing; "
                 "if they ran out of memory, use fewer of them or smaller tasks. "
@@ -105,61 +110,7 @@ class ActorPool:
             ) from error
         _log.warning("a Ray actor died; another one replaces it")
         ray.kill(actor)  # one that is merely out of reach must not come back
-        self._start()
-
-
-class RaySampler(Generic[_Sample]):
-    """Lets actors do the tasks; a `Sampler`.
-
-    The weights of an iteration go into Ray's object store once, and each node fetches them once.
-    `make_worker` runs in an actor's process, so it can be pickled; `pool` holds the actors, if any.
-    """
-
-    def __init__(self, make_worker: Callable[[], Worker[_Sample]], config: RayConfig) -> None:
-        self._make_worker = make_worker
-        self._config = config
-        self.pool: ActorPool | None = None
-
-    def start(self) -> ActorPool:
-        """Connect to Ray and start the actors, unless they are there; raises as `connect`."""
-        if self.pool is None:
-            connect(self._config)
-            actor: Any = ray.remote(num_cpus=1)(_Actor)
-            specs = sudoku_specs()  # environments may have been registered in this process
-            self.pool = ActorPool(
-                lambda: actor.remote(self._make_worker, specs), self._config.actors
-            )
-        return self.pool
-
-    def sample(self, weights: Mapping[str, Tensor], tasks: Sequence[SamplingTask]) -> list[_Sample]:
-        """Do the tasks, see `Sampler`; raises as `start` and `ActorPool.map`."""
-        pool = self.start()
-        kept = ray.put(dict(weights))
-        try:
-            return pool.map(lambda actor, task: actor.sample.remote(kept, task), tasks)
-        except RayTaskError:  # an error of the learner's own
-            self.close()
-            raise
-        except RayError as error:
-            self.close()
-            raise RuntimeError(
-                f"Ray has failed ({error}): start the cluster again, and go on from the latest "
-                "checkpoint with --resume"
-            ) from error
-        except BaseException:
-            self.close()
-            raise
-
-    @property
-    def complete(self) -> bool:
-        """Whether every actor is up; those that are do the tasks until then."""
-        return self.pool is not None and len(self.pool.up) == self._config.actors
-
-    def close(self) -> None:
-        """End the actors; the next tasks start new ones."""
-        if self.pool is not None:
-            self.pool.close()
-        self.pool = None
+        self._start_actor()
 
 
 class _Actor:
@@ -168,6 +119,7 @@ class _Actor:
     def __init__(
         self, make_worker: Callable[[], Worker[Any]], specs: Mapping[str, EnvSpec]
     ) -> None:
+        # Environments may have been registered in the learner's process alone.
         for name, spec in specs.items():
             gym.registry.setdefault(name, spec)
         torch.set_num_threads(1)

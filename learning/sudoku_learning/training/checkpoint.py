@@ -6,16 +6,13 @@
     replay.npz              arrays in numpy
     state.json              counters, curriculum, generators
     timing.json             processor time spent: all that differs between equal runs
-    SHA256SUMS              of all the others, as `sha256sum --check` reads it
 
-Playing takes the first two alone; without SHA256SUMS, as where the two were copied, nothing is
-compared. Nothing is pickled.
+Playing takes the first two alone. Nothing is pickled.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,13 +23,12 @@ from torch import Tensor
 
 from sudoku_gym.policies.loading import CONFIG_FILE as CONFIG_FILE
 from sudoku_gym.storage.atomic import sync
-from sudoku_gym.storage.reading import error_context, read_arrays, read_json, sha256_of
+from sudoku_gym.storage.reading import error_context, read_arrays, read_json
 from sudoku_learning.training.learner import LearnerState
 
 WEIGHTS = "weights.safetensors"
 OPTIMIZER, REPLAY = "optimizer.safetensors", "replay.npz"
 STATE, TIMING = "state.json", "timing.json"
-SUMS = "SHA256SUMS"
 FILES = (CONFIG_FILE, WEIGHTS, OPTIMIZER, REPLAY, STATE, TIMING)
 _LONGEST_STATE = 4 * 2**20  # bytes; ours have a few thousand
 
@@ -60,16 +56,13 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
         content = save({key: tensor.contiguous() for key, tensor in tensors.items()})
         (folder / name).write_bytes(content)
     np.savez(folder / REPLAY, allow_pickle=False, **learner.arrays)
-    sums = "".join(f"{sha256_of(folder / name)}  {name}\n" for name in FILES)
-    (folder / SUMS).write_bytes(sums.encode())
-    for path in (*(folder / name for name in (*FILES, SUMS)), folder):
+    for path in (*(folder / name for name in FILES), folder):
         sync(path)
 
 
 def read_checkpoint(folder: Path) -> Checkpoint:
     """Read a checkpoint; a ValueError that names the file if one is missing or damaged."""
-    _check_sums(folder, FILES)
-    config, weights = _config_and_weights(folder)
+    config, weights = read_to_play(folder)
     with error_context(folder / STATE):
         progress = read_json(folder / STATE, _LONGEST_STATE)
         numbers = progress.pop("learner")
@@ -77,49 +70,18 @@ def read_checkpoint(folder: Path) -> Checkpoint:
         seconds = float(read_json(folder / TIMING)["seconds"])
     with error_context(folder / OPTIMIZER):
         tensors = load_file(folder / OPTIMIZER)
-    with error_context(folder / REPLAY):
-        arrays = read_arrays(folder / REPLAY)
+    arrays = read_arrays(folder / REPLAY)
     return Checkpoint(config, LearnerState(weights, tensors, arrays, numbers), progress, seconds)
 
 
 def read_to_play(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """Read only what playing needs, configuration and weights; raises as `read_checkpoint`."""
-    _check_sums(folder, (CONFIG_FILE, WEIGHTS))
-    return _config_and_weights(folder)
+    config = read_config_file(folder)
+    with error_context(folder / WEIGHTS):
+        return config, load_file(folder / WEIGHTS)
 
 
 def read_config_file(folder: Path) -> dict[str, Any]:
     """Read the configuration of a checkpoint or run; raises ValueError if missing or damaged."""
     with error_context(folder / CONFIG_FILE):
         return dict(read_json(folder / CONFIG_FILE))
-
-
-def remove_checkpoint(folder: Path) -> None:
-    """Remove a checkpoint's files, and the folder if it holds nothing else."""
-    for name in (*FILES, SUMS):
-        (folder / name).unlink(missing_ok=True)
-    if not any(folder.iterdir()):
-        folder.rmdir()
-
-
-def _config_and_weights(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    config = read_config_file(folder)
-    with error_context(folder / WEIGHTS):
-        return config, load_file(folder / WEIGHTS)
-
-
-def _check_sums(folder: Path, names: Iterable[str]) -> None:
-    """Raise ValueError for a file that is missing, or has another sum than written beside it."""
-    for name in names:
-        if not (folder / name).is_file():
-            raise ValueError(f"{folder / name}: the file is missing")
-    if not (folder / SUMS).exists():
-        return
-    lines = (folder / SUMS).read_text("utf-8").splitlines()
-    sums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
-    for name in names:
-        if sha256_of(folder / name) != sums.get(name):
-            raise ValueError(
-                f"{folder / name}: the file is damaged (its sum is not the one in {SUMS}; if you "
-                f"changed it yourself, remove {SUMS})"
-            )

@@ -13,13 +13,19 @@ from sudoku_curricula import curves
 from sudoku_curricula.curriculum import Curriculum
 from sudoku_gym.evaluation.tables import duration
 from sudoku_gym.puzzles.sources import blanks_cdf
+from sudoku_gym.storage.atomic import write_json
+from sudoku_gym.storage.lock import locked
 from sudoku_gym.storage.reading import error_context
-from sudoku_learning.training import checkpoint
-from sudoku_learning.training.checkpoint import Checkpoint
+from sudoku_learning.training.checkpoint import CONFIG_FILE, Checkpoint, read_checkpoint
 from sudoku_learning.training.config import TrainingConfig, saved_config
 from sudoku_learning.training.environments import HeldOut
 from sudoku_learning.training.learner import Learner, Progress, Report, RunGenerators
-from sudoku_learning.training.run_folder import RunFolder
+from sudoku_learning.training.run_folder import (
+    LOCK,
+    check_run_folder,
+    checkpoints_of,
+    save_checkpoint,
+)
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
@@ -29,47 +35,19 @@ _Config = TypeVar("_Config", bound=TrainingConfig)
 
 @dataclass(frozen=True)
 class Iteration:
-    """Results of one iteration; the shares are None where no held-out games were played."""
+    """Results of one iteration."""
 
     number: int
     """counted from 1"""
     steps: int
     """environment steps of the run so far, see `Report.steps`"""
-    level: int
-    """the level it was trained at, a number of blanks"""
-    report: Report
-    at_level: float | None
-    """share of held-out puzzles solved greedily at the level that is reached, maybe a higher one"""
-    minimal: float | None
-    """share of held-out puzzles as stored (minimal ones) that are solved greedily"""
-    constraint_fraction: float | None
-    """of the latter"""
+    curves: dict[str, float]
+    """`{tag: value}`, the points of all curves; `curves.BLANKS_LEVEL` is the level it was trained
+    at, `curves.SUCCESS_RATE` the share solved at the level that was reached, maybe a higher one"""
+    columns: dict[str, str]
+    """`{head: text}`, what the console shows"""
     seconds: float
     """wall time"""
-
-    def curves(self) -> dict[str, float]:
-        """Return the points of all curves."""
-        points: dict[str, float | None] = {
-            curves.BLANKS_LEVEL: self.level,
-            curves.ITERATION: self.number,
-            curves.STEPS_PER_SECOND: self.report.steps / self.seconds,
-            curves.SUCCESS_RATE: self.at_level,
-            curves.COMPLETION_RATE: self.minimal,
-            curves.CONSTRAINT_FRACTION: self.constraint_fraction,
-        }
-        return {tag: y for tag, y in points.items() if y is not None} | self.report.curves
-
-    def columns(self) -> dict[str, str]:
-        """Return what the console shows: heads and texts."""
-        shares = {"at level": self.at_level, "minimal": self.minimal}
-        return {
-            "iteration": str(self.number),
-            "steps": f"{self.steps:,}",
-            "blanks": str(self.level),
-            **{head: "" if y is None else f"{y:.1%}" for head, y in shares.items()},
-            **self.report.columns,
-            "time": f"{self.seconds:.1f} s",
-        }
 
 
 class Training(Generic[_Config]):
@@ -106,7 +84,7 @@ class Training(Generic[_Config]):
         self.seconds = 0.0
         self._iterations_after_the_end = 0
         self._held_out: HeldOut | None = None  # the latest games
-        self._folder = RunFolder(config.run, config.resume)
+        check_run_folder(config.run, config.resume)
         if config.resume:
             self._resume()
 
@@ -124,18 +102,18 @@ class Training(Generic[_Config]):
         """Train to the end, reporting to `console`.
 
         Raises:
-            ValueError: if another is in the folder, or a number in the configuration could not be
-                read again.
+            ValueError: if another process trains in the folder.
         """
         from sudoku_learning.training.tensorboard import open_writer, write_settings
 
         resumed_at = self.steps if self.config.resume else None
-        config = self.config.to_json()  # or it is refused before anything is written
-        with self._folder:
-            self._folder.write_config(config)
+        run, config = self.config.run, self.config.to_json()
+        run.mkdir(parents=True, exist_ok=True)
+        with locked(run / LOCK, f"another training is running in {run}: give another folder"):
+            write_json(run / CONFIG_FILE, config)
             self.learner.start()
             try:
-                with open_writer(self.config.run, resumed_at) as writer:
+                with open_writer(run, resumed_at) as writer:
                     write_settings(writer, config, self.steps)
                     self._run(writer, console)
             finally:
@@ -152,12 +130,22 @@ class Training(Generic[_Config]):
         self.iteration += 1
         self.steps += report.steps
         self.curriculum.steps = self.steps
-        at_level = minimal = fraction = None
+        points: dict[str, float] = {curves.BLANKS_LEVEL: level, curves.ITERATION: self.iteration}
         if self.iteration % self.config.evaluate_every == 0:
-            at_level, minimal, fraction = self._evaluate(report)
+            points |= self._evaluate(report)
         self.seconds += time.process_time() - processor_start
-        shares, seconds = (at_level, minimal, fraction), time.perf_counter() - start
-        return Iteration(self.iteration, self.steps, level, report, *shares, seconds)
+        seconds = time.perf_counter() - start
+        points[curves.STEPS_PER_SECOND] = report.steps / seconds
+        shares = {"at level": curves.SUCCESS_RATE, "minimal": curves.COMPLETION_RATE}
+        columns = {
+            "iteration": str(self.iteration),
+            "steps": f"{self.steps:,}",
+            "blanks": str(level),
+            **{head: f"{points[tag]:.1%}" if tag in points else "" for head, tag in shares.items()},
+            **report.columns,
+            "time": f"{seconds:.1f} s",
+        }
+        return Iteration(self.iteration, self.steps, points | report.curves, columns, seconds)
 
     def _run(self, writer: SummaryWriter, console: Console | None) -> None:
         heads: tuple[str, ...] = ()
@@ -165,10 +153,10 @@ class Training(Generic[_Config]):
         while not self.finished:
             done = self.step()
             times.append(done.seconds)
-            for tag, value in done.curves().items():
+            for tag, value in done.curves.items():
                 writer.add_scalar(tag, value, done.steps)
             if console is not None:
-                columns = done.columns() | {"left": self._left(times)}
+                columns = done.columns | {"left": self._left(times)}
                 if heads != tuple(columns):
                     heads = tuple(columns)
                     _print_line(console, heads, heads, style="bold")
@@ -181,7 +169,7 @@ class Training(Generic[_Config]):
                     write_boards(writer, self._held_out, self._source.geometry, self.steps)
                 writer.flush()
                 keep = self.config.keep_checkpoints
-                self._folder.save(self.iteration, self._checkpoint(), keep)
+                save_checkpoint(self.config.run, self.iteration, self._checkpoint(), keep)
 
     def _left(self, times: list[float]) -> str:
         """Return how long the run will take at most, from the seconds of its iterations so far."""
@@ -190,14 +178,19 @@ class Training(Generic[_Config]):
             left = min(left, max(60 * self.config.minutes - self.seconds, 0.0))
         return duration(left)
 
-    def _evaluate(self, report: Report) -> tuple[float, float, float]:
+    def _evaluate(self, report: Report) -> dict[str, float]:
+        """Play held-out games, and return the points of their curves."""
         held_out = HeldOut(
             self.learner.policy(), self._source, self.config.validation_games, self.random.numpy
         )
         self._held_out = held_out
         at_level, minimal = self.curriculum.report_held_out(held_out, report.metrics)
         assert held_out.latest is not None
-        return at_level, minimal, held_out.latest.constraint_fraction
+        return {
+            curves.SUCCESS_RATE: at_level,
+            curves.COMPLETION_RATE: minimal,
+            curves.CONSTRAINT_FRACTION: held_out.latest.constraint_fraction,
+        }
 
     def _set_blanks(self, blanks: Mapping[int, float]) -> None:
         blanks_cdf(blanks, self._source.max_blanks)  # refuses a level that can't be played
@@ -219,10 +212,11 @@ class Training(Generic[_Config]):
 
     def _resume(self) -> None:
         self._check_config()
-        folder = self._folder.latest()
-        if folder is None:
+        folders = checkpoints_of(self.config.run)
+        if not folders:
             return
-        saved = checkpoint.read_checkpoint(folder)
+        folder = folders[-1]
+        saved = read_checkpoint(folder)
         self.seconds = saved.seconds
         with error_context(folder, "it does not fit this run"):
             progress = saved.progress

@@ -121,6 +121,21 @@ def test_points_after_the_checkpoint_are_dropped(tmp_path):
     assert read_curves(tmp_path / "run")[ITERATION][1] == [1, 2, 3, 4, 5, 6]
 
 
+def test_two_trainings_do_not_share_a_folder(tmp_path):
+    config = small(tmp_path / "run")
+    other = train(config)
+
+    class Learner(Counting):
+        def learn(self, blanks, random, progress):
+            with pytest.raises(ValueError, match="another training is running in"):
+                other.run()
+            return super().learn(blanks, random, progress)
+
+    Training(config, Learner).run()
+    with pytest.raises(ValueError, match="already holds a run"):
+        train(config)
+
+
 def test_the_level_rises_with_greedy_play_and_the_learner_is_told(tmp_path):
     trained = train(small(tmp_path))
     trained.run()
