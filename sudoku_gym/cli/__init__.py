@@ -23,8 +23,7 @@ BAD_INPUT = 2
 # and it returns the exit code.
 COMMANDS = {
     "train": ("Train an agent.", "sudoku_gym.cli.launch:train"),
-    "evaluate": ("Let one policy play puzzles.", "sudoku_gym.cli.comparison:evaluate"),
-    "compare": ("Let several play the same ones.", "sudoku_gym.cli.comparison:compare"),
+    "compare": ("Let policies play the same puzzles.", "sudoku_gym.cli.comparison:compare"),
     "plot": ("Draw the curves of runs.", "sudoku_curricula.plots:plot"),
     "solve": ("Solve puzzles.", "sudoku_gym.cli.solve:solve"),
     "generate": ("Make puzzles.", "sudoku_gym.cli.generate:generate"),
@@ -77,6 +76,8 @@ def parse(words: list[str]) -> Callable[[], int]:
     if words[0] in ("-V", "--version"):
         return _print_version
     name, *arguments = words
+    if name == "evaluate":
+        raise ValueError("the command evaluate is gone: use compare, with one policy or several")
     if name not in COMMANDS:
         raise ValueError(f"no command {name!r}: use {', '.join(COMMANDS)}")
     with plugins.suggest_extra(f"{PROGRAM} {name}"):

@@ -79,5 +79,5 @@ def _model_card(repository: str, agent: str, facts: object) -> str:
         "---\nlibrary_name: sudoku-gym\ntags: [sudoku, reinforcement-learning]\n---\n"
         f"# {repository}\n\nA checkpoint of the agent `{agent}` of Sudoku Gym, which plays it by "
         f"the name `hf:{repository}`:\n\n"
-        f"```sh\nsudoku-gym evaluate hf:{repository}\n```{described}\n"
+        f"```sh\nsudoku-gym compare hf:{repository}\n```{described}\n"
     )

@@ -37,7 +37,7 @@ def boards_of_ones_own(tmp_path, monkeypatch):
 )
 def test_evaluate_takes_a_board_with_its_puzzles(run, boards_of_ones_own, puzzles, board_name):
     arguments = ["--puzzles", puzzles, "--board", board_name, "--format", "json"]
-    code, out, err = run("evaluate", "solver", *arguments)
+    code, out, err = run("compare", "solver", *arguments)
     assert code == 0, err
     figures = json.loads(out)["solver"]
     assert figures["solved"] == figures["puzzles"] > 1

@@ -23,7 +23,7 @@ def refused(result):
     return err
 
 
-@pytest.mark.parametrize("command", ["evaluate", "compare", "watch", "play"])
+@pytest.mark.parametrize("command", ["compare", "watch", "play"])
 def test_help_lists_every_bank(run, command):
     words = run(command, "--help")[1].replace("│", " ").split()
     listed = {word.strip("(),.") for word in words}
@@ -58,6 +58,7 @@ def test_the_version(run):
         (["solve", "--policy", "expert-iteration", PUZZLE], "'expert-iteration' proves nothing"),
         (["solve", PUZZLE, "--out", "a.csv"], "are for a list"),
         (["fly"], "no command 'fly': use train"),
+        (["evaluate", "solver"], "use compare, with one policy"),
         (["app", "--auth", "ada"], "write user:password"),
         (["text", "Sudoku5x5-v0"], "Sudoku5x5"),
         (["watch", "4x4", "--policy", "nobody"], "no policy 'nobody'"),
@@ -69,8 +70,8 @@ def test_the_version(run):
         (["solve", "123"], "a board of 3 cells"),
         (["solve", PUZZLE, "--size", "7x8"], "no board is called '7x8'"),
         (["solve", PUZZLE, "--size", "7"], "no standard board has 7 digits"),
-        (["evaluate", "alphago"], "no policy 'alphago': use backtracking"),
-        (["evaluate", "masked-random?depth"], "name?key=value&key=value"),
+        (["compare", "alphago"], "no policy 'alphago': use backtracking"),
+        (["compare", "masked-random?depth"], "name?key=value&key=value"),
         (["compare", "solver?depth=3"], "'solver' has no option depth: "),
         (["compare", "--puzzles", "5x5"], "no puzzles '5x5': use 4x4"),
         (["compare", "--puzzles", "gone.txt"], "gone.txt"),
@@ -101,16 +102,16 @@ def test_compare_prints_a_table(run):
     assert all(name in out for name in ("masked-random", "naked-singles", "hidden-singles"))
 
 
-def test_evaluate_in_every_format(run):
-    arguments = ["evaluate", "naked-singles", "--count", "20", "--seed", "5"]
+def test_compare_in_every_format(run):
+    arguments = ["compare", "naked-singles", "--count", "20", "--seed", "5"]
     figures = json.loads(run(*arguments, "--format", "json")[1])["naked-singles"]
     assert figures["solved"] == figures["puzzles"] == 20 and figures["seed"] == 5
     assert "| naked-singles | 100.0 % |" in run(*arguments, "--format", "markdown")[1]
     assert "100.0 %" in run(*arguments)[1]
 
 
-def test_evaluate_reveals_cells_and_says_what_that_is_worth(run):
-    arguments = ["evaluate", "hidden-singles", "--count", "20", "--blanks", "4-6"]
+def test_compare_reveals_cells_and_says_what_that_is_worth(run):
+    arguments = ["compare", "hidden-singles", "--count", "20", "--blanks", "4-6"]
     assert "4x4, test, 20 puzzles, 4-6 blanks, in distribution" in run(*arguments)[1]
     assert "4-6 blanks, held out" in run(*arguments, "--puzzles", "9x9")[1]
     assert (
@@ -125,10 +126,10 @@ def test_names_carry_options_and_are_shown_as_they_were_written(run):
     results = json.loads(run("compare", *names, *arguments)[1])
     assert list(results) == names
     assert results[few]["solved"] < results[many]["solved"]
-    assert json.loads(run("evaluate", few, *arguments)[1])[few]["solved"] == results[few]["solved"]
+    assert json.loads(run("compare", few, *arguments)[1])[few]["solved"] == results[few]["solved"]
 
 
-def test_evaluate_plays_files_and_policies_of_ones_own(run, tmp_path, monkeypatch):
+def test_compare_plays_files_and_policies_of_ones_own(run, tmp_path, monkeypatch):
     (tmp_path / "my_first.py").write_text(
         "class First:\n"
         "    def reset(self, puzzles, geometry, rng): pass\n"
@@ -137,7 +138,7 @@ def test_evaluate_plays_files_and_policies_of_ones_own(run, tmp_path, monkeypatc
     (tmp_path / "mine.txt").write_text(f"{PUZZLE}\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", sys.path.copy())
-    code, out, _ = run("evaluate", "my_first:First", "--puzzles", "mine.txt")
+    code, out, _ = run("compare", "my_first:First", "--puzzles", "mine.txt")
     sys.modules.pop("my_first")
     assert code == 0 and "my_first:First" in out and "1 puzzles" in out
 

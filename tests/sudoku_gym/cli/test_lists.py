@@ -43,40 +43,6 @@ def test_a_stopped_run_goes_on(extreme, run, monkeypatch):
     assert run(*arguments, "--out", "row.json")[0] == 0  # nothing is left to play
 
 
-def test_a_list_that_changes_meanwhile_is_noticed(extreme, run, monkeypatch):
-    plain = lists.evaluate
-
-    def changes(policy, part, **options):
-        found = plain(policy, part, **options)
-        files.write("test.csv", extreme[::-1])
-        return found
-
-    monkeypatch.setattr(lists, "evaluate", changes)
-    arguments = ["compare", "naked-singles", "hidden-singles", "--puzzles", "test.csv"]
-    code, _, error = run(*arguments, "--out", "row.json")
-    assert code == 2 and "test.csv has changed since naked-singles played it" in error
-    assert [row["policy"] for row in read("row.json")["rows"]] == ["naked-singles"]
-
-
-def test_what_is_played_again_replaces_the_old_when_it_is_through(extreme, run, monkeypatch):
-    arguments = ["compare", "masked-random", "--puzzles", "test.csv", "--batch-size", "25"]
-    assert run(*arguments, "--out", "row.json")[0] == 0
-    before, calls, plain = Path("row.json").read_text(), count(), lists.evaluate
-
-    def stops(*given, **options):
-        if next(calls) == 2:
-            raise KeyboardInterrupt
-        return plain(*given, **options)
-
-    monkeypatch.setattr(lists, "evaluate", stops)
-    assert run(*arguments, "--out", "row.json", "--again")[0] == 130
-    assert Path("row.json").read_text() == before
-    assert run(*arguments, "--out", "row.json", "--again")[0] == 0
-    assert next(calls) == 3 + 5
-    old, new = (json.loads(each)["rows"][0] for each in (before, Path("row.json").read_text()))
-    assert old["outcomes"] == new["outcomes"] and old["seconds"] != new["seconds"]
-
-
 def test_results_by_source_and_by_rating(extreme, run):
     arguments = ["compare", "hidden-singles", "solver", "--puzzles", "test.csv"]
     code, out, _ = run(*arguments, "--out", "row.json")
@@ -110,7 +76,7 @@ def test_training_puzzles_are_left_out(run, tmp_path, monkeypatch):
     known, test = puzzles.load("9x9-hard", "train")[:3], puzzles.load("9x9", "test")[:5]
     files.write("test.csv", PuzzleSet.join([known, test]))
     for sample in ([], ["--sample", "8"]):
-        arguments = ["evaluate", "solver", "--puzzles", "test.csv", "--leave-out-training", *sample]
+        arguments = ["compare", "solver", "--puzzles", "test.csv", "--leave-out-training", *sample]
         code, out, _ = run(*arguments, "--out", f"{len(sample)}.json")
         assert code == 0 and "5 puzzles, 3 left out" in out
         assert read(f"{len(sample)}.json")["left_out"] == 3
@@ -137,8 +103,9 @@ def test_what_another_version_or_other_weights_have_played_is_played_anew(extrem
     ("arguments", "said"),
     [
         (["--out", "row.csv"], "ends in .json"),
-        (["--out", "gone/row.json"], "no folder gone"),
+        (["--out", "gone/row.json"], "gone/row.json: No such file"),
         (["--out", "row.json", "--sample", "9"], "holds results of other puzzles"),
+        (["--out", "row.json", "--puzzles", "other/test.csv"], "holds results of other puzzles"),
         (["--out", "row.json", "--max-steps", "1"], "max_steps=None, not 1: give another file"),
         (["--puzzles", "none.csv"], "none.csv: no puzzle found"),
         (["--puzzles", "several.csv", "--sample", "1"], "puzzle 0 has several solutions"),
@@ -149,6 +116,8 @@ def test_wrong_lists_and_files(extreme, run, arguments, said):
     several = "." * 81 + "," + "".join(map(str, extreme.solutions[0].ravel()))
     Path("several.csv").write_text(f"question,answer\n{several}\n")
     Path("none.csv").write_text("source,question,answer,rating\n")
+    Path("other").mkdir()
+    files.write("other/test.csv", extreme[1:])
     command = ["compare", "hidden-singles", "--puzzles", "test.csv"]
     assert run(*command, "--out", "row.json")[0] == 0
     code, _, error = run(*command, *arguments)

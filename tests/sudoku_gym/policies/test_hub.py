@@ -63,7 +63,7 @@ def test_a_checkpoint_goes_there_and_comes_back(repository, tmp_path, capsys):
     assert cli.main(["push", str(tmp_path / "run"), "me/net", "--private"]) == 0
     assert capsys.readouterr().out == f"load_policy('hf:me/net@{COMMIT}')\n"
     assert {each.name for each in repository.iterdir()} == {*FILES, "private"}
-    assert "sudoku-gym evaluate hf:me/net" in (repository / "README.md").read_text()
+    assert "sudoku-gym compare hf:me/net" in (repository / "README.md").read_text()
     for name in ("hf:me/net", "hf:me/net@v1", f"hf:me/net@{COMMIT}?rounds=4"):
         assert type(load_policy(name)) is type(load_policy("dqn"))
         assert weights_sha256(name) == weights_sha256("dqn")
