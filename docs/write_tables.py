@@ -1,7 +1,8 @@
-"""Write the tables of three pages from the files of results: `make tables`."""
+"""Write the tables of four pages, from results, checkpoints and environments: `make tables`."""
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -9,20 +10,26 @@ DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS / "hooks"))
 
 import agents_page  # noqa: E402
+import environments  # noqa: E402
 import leaderboard_page  # noqa: E402
 import records_page  # noqa: E402
 from sudoku_gym.storage.atomic import write_text  # noqa: E402
 
 
 def filled() -> dict[Path, str]:
-    """Return the three pages with their tables as the files of results have them now."""
-    board = leaderboard_page.read(DOCS / "results" / "leaderboard.json")
+    """Return the pages with their tables as the files of results have them now."""
+    board = json.loads((DOCS / "results/leaderboard.json").read_text(encoding="utf-8"))
+    records = DOCS / "results/records.json"
     fillings = {
-        DOCS / "leaderboard.md": lambda text: leaderboard_page.fill_in(text, board),
-        DOCS / records_page.PAGE: lambda text: records_page.fill_in(text, DOCS / "results"),
-        DOCS / agents_page.PAGE: agents_page.fill_in,
+        leaderboard_page.PAGE: lambda text: leaderboard_page.fill_in(text, board),
+        records_page.PAGE: lambda text: records_page.fill_in(text, records),
+        agents_page.PAGE: agents_page.fill_in,
+        environments.PAGE: environments.fill_in,
     }
-    return {path: fill_in(path.read_text("utf-8")) for path, fill_in in fillings.items()}
+    return {
+        DOCS / page: fill_in((DOCS / page).read_text(encoding="utf-8"))
+        for page, fill_in in fillings.items()
+    }
 
 
 if __name__ == "__main__":

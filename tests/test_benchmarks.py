@@ -2,7 +2,6 @@
 
 import json
 import re
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -53,7 +52,6 @@ def test_floors_are_written_and_not_played_twice(tmp_path, monkeypatch):
          "--simulations 3 --play-with 2 --level-iterations 1 --checks 1 --minutes 0.002",
          "3 simulations"),
         ("reset", "--smoke --names Sudoku9x9-v0 --num-envs 4 --shares 0", "as stored"),
-        ("search", "--smoke --networks table", "simulations"),
         ("solvers", "--smoke --banks 9x9 --peers Norvig", "Norvig-style Python"),
         ("text", "--smoke --policy hidden-singles", "solved in text"),
     ],
@@ -63,11 +61,6 @@ def test_a_program_runs(program, arguments, printed, tmp_path, capsys):
     module = pytest.importorskip(program, exc_type=ModuleNotFoundError)
     module.main(words)
     assert printed in " ".join(capsys.readouterr().out.split())
-
-
-def test_the_table_of_spaces_is_up_to_date():
-    table = import_module("environments_table").spaces_table()
-    assert table in (ROOT / "docs" / "environments.md").read_text("utf-8")
 
 
 def test_a_row_of_results_is_one_line(tmp_path):

@@ -27,7 +27,9 @@ def test_links_of_the_changelog_lead_to_pages():
 
 def test_the_citation_is_that_of_the_file():
     citation = {"authors": [{"name": "A"}, {"name": "B"}], "title": "T", "version": "1.2"}
-    page = project_pages.citation_page({**citation, "license": "MIT"}, "2026", "abc", "https://r")
+    citation["license"] = "MIT"
+    template = (ROOT / "docs/overrides/citation.md").read_text(encoding="utf-8")
+    page = project_pages.citation_page(template, citation, "2026", "abc", "https://r")
     (entry,) = re.findall(r"```bibtex\n(.*?)```", page, re.DOTALL)
     assert entry.splitlines() == [
         "@software{sudoku_gym,",
@@ -39,22 +41,21 @@ def test_the_citation_is_that_of_the_file():
         "  url     = {https://r}",
         "}",
     ]
-    assert "A, B (2026). *T* (version 1.2). <https://r>" in page
-    assert (
-        "commit"
-        not in project_pages.citation_page(
-            {**citation, "license": "MIT"}, "2026", "", ""
-        ).partition("A figure")[0]
-    )
+    assert "A, B (2026). *T* (version 1.2)." in page
+    page = project_pages.citation_page(template, citation, "2026", "", "")
+    assert "commit" not in page.partition("A figure")[0]
 
 
-def test_an_environment_is_as_old_as_the_release_that_names_it():
-    parts = ("## [Unreleased]", "- `B-v0`", "## [0.2.0] - 2027-01-01", "- `A-v0`", "## [0.1.0]")
-    changes = "\n".join(parts)
-    found = {name: environments.since(name, changes) for name in ("A-v0", "B-v0", "C-v0")}
-    assert found == {"A-v0": "0.2.0", "B-v0": "Unreleased", "C-v0": "0.1.0"}
-    assert environments.since("Sudoku4x4-v0", CHANGES) == "0.1.0"
-    assert set(environments.ABOUT) == set(ENVIRONMENTS)
+def test_an_environment_has_a_text_and_floors():
+    docs = ROOT / "docs"
+    about = environments.texts((docs / environments.PAGE).read_text(encoding="utf-8"))
+    assert set(about) == set(ENVIRONMENTS)
+    floors = (docs / "results/floors.md").read_text(encoding="utf-8")
+    rows = environments.rows_of("Sudoku4x4-v0", floors).splitlines()
+    assert len(rows) == 12 and rows[2].startswith("| naked singles ")
+    with pytest.raises(ValueError, match="no floors of Sudoku5x5-v0"):
+        environments.rows_of("Sudoku5x5-v0", floors)
+    assert environments.description().startswith("## Description")
 
 
 def test_the_extras_are_those_of_the_project():

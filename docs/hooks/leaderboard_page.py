@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -14,6 +11,7 @@ from sudoku_gym.evaluation import percent
 from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.evaluation.tables import markdown_table
 
+PAGE = "leaderboard.md"
 _GRADES = ("naked-singles", "hidden-singles", "locked-candidates", "pairs", "search", "few-givens")
 TABLES = {
     "grades": ("9x9", *(f"9x9-{grade}" for grade in _GRADES)),
@@ -33,18 +31,11 @@ KINDS = {
 SORTED_BY = "9x9-hard"
 """The set whose share decides the order of the rows of a kind."""
 _THEN_BY = "9x9"
-_START_SECONDS = 4.0  # of processor time to start a cell, as measured
 _SHORT = 12  # letters of a checksum; the file has them all
 _NOTHING = "-"
 
 Cell = dict[str, Any]
 Results = dict[str, Any]
-
-
-def read(path: Path) -> Results:
-    """Read the file of results that `benchmarks/leaderboard.py` writes."""
-    found: Results = json.loads(path.read_text(encoding="utf-8"))
-    return found
 
 
 def fill_in(markdown: str, results: Results) -> str:
@@ -59,7 +50,6 @@ def fill_in(markdown: str, results: Results) -> str:
         "rows": _rows(results),
         "not_played": "\n".join(_not_played(results)),
         "runs": _runs(results),
-        "duration": _duration(results),
     }
     return marked.fill_in(markdown, "leaderboard", parts)
 
@@ -104,27 +94,17 @@ def _best(results: Results) -> str:
     """Show the first of each kind: few columns, for narrow screens too."""
     rows = []
     for kind, (policy, *_) in by_kind(results).items():
-        name = f"{words(kind)}<br>{code(policy)}"
+        name = f"{kind}<br>{code(policy)}"
         rows.append([name, _share(results, policy, SORTED_BY), *_costs(results, policy)])
     heads = ["the best of each kind", _title(results, SORTED_BY), "ms a puzzle", "weights"]
     return markdown_table(heads, rows)
-
-
-def _duration(results: Results) -> str:
-    cells = [cell for row in results["rows"].values() for cell in row["cells"].values()]
-    hours = sum(cell["seconds"] + _START_SECONDS for cell in cells) / 3600
-    return (
-        f"Playing all {len(cells)} cells anew takes {hours:.1f} hours of processor time by the "
-        f"recorded times, {_START_SECONDS:g} s to start each cell included: about {hours / 2:.1f} "
-        "hours on two cores."
-    )
 
 
 def _shares(results: Results, sets: Sequence[str], *, with_costs: bool = False) -> str:
     """Show all policies, each kind under its heading; costs are those of `SORTED_BY`."""
     rows = []
     for kind, policies in by_kind(results).items():
-        rows.append([f"**{words(KINDS.get(kind, kind))}**", *[""] * (len(sets) + 2 * with_costs)])
+        rows.append([f"**{KINDS.get(kind, kind)}**", *[""] * (len(sets) + 2 * with_costs)])
         for policy in policies:
             costs = _costs(results, policy) if with_costs else []
             rows.append([code(policy), *(_share(results, policy, each) for each in sets), *costs])
@@ -134,7 +114,7 @@ def _shares(results: Results, sets: Sequence[str], *, with_costs: bool = False) 
 
 def _title(results: Results, name: str) -> str:
     """Return the heading of a set's column, with the number of its puzzles."""
-    return f"{words(results['sets'][name]['title'])} ({results['sets'][name]['count']})"
+    return f"{results['sets'][name]['title']} ({results['sets'][name]['count']})"
 
 
 def _costs(results: Results, policy: str) -> list[str]:
@@ -170,7 +150,7 @@ def _times(results: Results) -> str:
         for policy in policies:
             cells = results["rows"][policy]["cells"]
             rows.append([code(policy), *(_time(cells.get(name)) for name in sets)])
-    return markdown_table(["policy", *map(words, sets.values())], rows)
+    return markdown_table(["policy", *sets.values()], rows)
 
 
 def _time(cell: Cell | None) -> str:
@@ -185,7 +165,7 @@ def _sets(results: Results) -> str:
     rows = []
     for name, each in results["sets"].items():
         source = f"file {each['bank']}" if each["is_file"] else f"bank {each['bank']}, test split"
-        cells = map(words, (each["title"], source, each["board"]))
+        cells = each["title"], source, each["board"]
         givens = " to ".join(map(str, dict.fromkeys(each["givens"])))
         counts = str(each["count"]), str(each["subset"])
         rows.append([code(name), *cells, *counts, givens, code(each["sha256"][:_SHORT])])
@@ -200,7 +180,7 @@ def _rows(results: Results) -> str:
         used = {each["run"] for cell in cells for each in (cell, cell.get("timing", cell))}
         runs = [str(number) for number, run in enumerate(results["runs"], start=1) if run in used]
         weights = code(row["weights"][:_SHORT]) if row["weights"] else _NOTHING
-        about = words(row["kind"]), words(row["package"] or _NOTHING)
+        about = row["kind"], row["package"] or _NOTHING
         rows.append([code(policy), *about, weights, ", ".join(runs) or _NOTHING])
     return markdown_table(heads, rows, names=5)
 
@@ -221,17 +201,12 @@ def _runs(results: Results) -> str:
     for number, run in enumerate(results["runs"].values(), start=1):
         commit, _, changes = run["commit"].partition("+")
         shown = code(commit[:_SHORT]) + " (changed)" * bool(changes) if commit else "unknown"
-        versions = words(", ".join(" ".join(each) for each in run["versions"].items()))
-        cells = [words(run["date"]), shown, words(run["machine"])]
+        versions = ", ".join(" ".join(each) for each in run["versions"].items())
+        cells = [run["date"], shown, run["machine"]]
         rows.append([str(number), *cells, str(run["cores"]), str(run["jobs"]), versions])
     return markdown_table(heads, rows, names=7)
 
 
-def words(text: str) -> str:
-    """Return words of a file as Markdown that shows them and obeys none of them."""
-    return re.sub(r"[\\`*_\[\]{}<>#!&]", r"\\\g<0>", text)
-
-
 def code(text: str) -> str:
     """Return a name, or an error, as code in Markdown."""
-    return f"`{' '.join(text.split()).replace('`', chr(39)) or _NOTHING}`"
+    return f"`{text}`"

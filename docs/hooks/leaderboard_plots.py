@@ -1,21 +1,21 @@
-"""Plots of the leaderboard: shares of 9x9 puzzles solved over grade, blanks and time a puzzle.
+"""The plot of the leaderboard: the share of hard puzzles solved over the time a puzzle.
 
-Over grade and blanks every kind of player has a panel of its own, in which colours tell the rows
-apart. Over time all stand in one, with the frontier: what no other policy beats in both.
+Lines are frontiers: what no other policy beats in both.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
-from math import ceil
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from leaderboard_page import SORTED_BY, Cell, Results, is_shown, read, seconds_of, share_of
+from leaderboard_page import PAGE, SORTED_BY, Results, is_shown, seconds_of, share_of
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -25,50 +25,28 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours, told apart by colour-blind eyes too
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999")
 _MARKERS = "os^DvPX"
-_COLUMNS = 3
-_BANK = "9x9"
 LEARNED = ("learned without solutions", "supervised")
 """The kinds of networks that play without a search."""
-PLOTS = {
-    "times": "Share of hard puzzles solved against processor time, all policies in one panel",
-    "grades": "Share of 9x9 puzzles solved by grade",
-    "blanks": "Share of 9x9 puzzles solved by blanks",
-}
-_DODGE = 0.06  # how far apart the rows of a panel stand, in steps of the axis
+PICTURE = "images/leaderboard-times.png"
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the plots to the files of the site."""
+    """Add the plot to the files of the site."""
     from mkdocs.structure.files import File
 
-    results = read(Path(config.docs_dir) / "results/leaderboard.json")
-    for name, figure in plots(results).items():
-        file = io.BytesIO()
-        figure.savefig(file, dpi=110, format="png")
-        path = f"images/leaderboard-{name}.png"
-        files.append(File.generated(config, path, content=file.getvalue()))
+    results = json.loads(Path(config.docs_dir, "results/leaderboard.json").read_text("utf-8"))
+    file = io.BytesIO()
+    plot(results).savefig(file, dpi=110, format="png")
+    files.append(File.generated(config, PICTURE, content=file.getvalue()))
     return files
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Show the plots in the places that the page has for them."""
-    if page.file.src_uri == "leaderboard.md":
-        for name, shown in PLOTS.items():
-            picture = f"![{shown}](images/leaderboard-{name}.png)"
-            markdown = markdown.replace(f"<!-- leaderboard: site_{name} -->", picture)
+    """Show the plot in the place that the page has for it."""
+    if page.file.src_uri == PAGE:
+        told = "Share of hard puzzles solved against processor time, all policies in one panel"
+        markdown = markdown.replace("<!-- leaderboard: site_times -->", f"![{told}]({PICTURE})")
     return markdown
-
-
-def plots(results: Results) -> dict[str, Figure]:
-    """Draw shares solved over grade, blanks and time."""
-    ours = {name: each for name, each in results["sets"].items() if each["bank"] == _BANK}
-    grades = {name: s["grade"].replace(" ", "\n", 1) for name, s in ours.items() if s["grade"]}
-    blanks = {name: str(each["blanks"]) for name, each in ours.items() if each["blanks"]}
-    return {
-        "grades": _figure(results, "technique that the puzzle takes", grades),
-        "blanks": _figure(results, "blanks", blanks),
-        "times": _times(results),
-    }
 
 
 def frontier(points: Mapping[str, tuple[float, float]]) -> list[str]:
@@ -80,7 +58,7 @@ def frontier(points: Mapping[str, tuple[float, float]]) -> list[str]:
     return found
 
 
-def _times(results: Results) -> Figure:
+def plot(results: Results) -> Figure:
     """Draw the share of hard puzzles over time, all policies in one panel."""
     cells = {name: row["cells"].get(SORTED_BY) for name, row in results["rows"].items()}
     cells = {name: cell for name, cell in cells.items() if is_shown(cell) and seconds_of(cell)}
@@ -90,8 +68,17 @@ def _times(results: Results) -> Figure:
     axes = figure.add_subplot(xscale="log", ylim=(-0.1, 1.2))
     for i, kind in enumerate(dict.fromkeys(kinds.values())):
         names = [name for name in points if kinds[name] == kind]
-        style = {"marker": _MARKERS[i], "color": _COLOURS[i], "linestyle": "", "label": kind}
-        _draw(axes, [points[name][0] for name in names], [cells[name] for name in names], style)
+        shares = [share_of(cells[name]) for name in names]
+        ends = [(max(share - low, 0.0), max(high - share, 0.0)) for share, low, high in shares]
+        axes.errorbar(
+            [points[name][0] for name in names],
+            [share for share, *_ in shares],
+            np.transpose(ends),
+            fmt=_MARKERS[i],
+            color=_COLOURS[i],
+            elinewidth=1,
+            label=kind,
+        )
     learned = {name: each for name, each in points.items() if kinds[name] in LEARNED}
     _draw_frontier(axes, points, "-", "frontier of all", 1)
     _draw_frontier(axes, learned, ":", "frontier of networks that play without search", -1)
@@ -102,14 +89,6 @@ def _times(results: Results) -> Figure:
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize="small")
     return figure
-
-
-def _draw(axes: Axes, places: Sequence[float], cells: Sequence[Cell], style: Any) -> None:
-    """Draw shares with their intervals."""
-    shares = [share_of(cell) for cell in cells]
-    below = [max(share - low, 0.0) for share, low, _ in shares]
-    above = [max(high - share, 0.0) for share, _, high in shares]
-    axes.errorbar(places, [share for share, *_ in shares], (below, above), elinewidth=1, **style)
 
 
 def _draw_frontier(
@@ -133,38 +112,3 @@ def _draw_frontier(
     for name, level in zip(names, levels, strict=True):
         place = {"xytext": (12, side * (10 + 9 * level)), "textcoords": "offset points"}
         axes.annotate(name, points[name], fontsize="small", arrowprops=arrow, **place)
-
-
-def _figure(results: Results, label: str, ticks: Mapping[str, str]) -> Figure:
-    """Draw the shares of the sets in `{set: tick}`, a panel a kind."""
-    played = {name: row for name, row in results["rows"].items() if row["cells"]}
-    kinds = list(dict.fromkeys(row["kind"] for row in played.values()))
-    lines = ceil(len(kinds) / _COLUMNS)
-    figure = Figure(figsize=(4.2 * _COLUMNS, 3.6 * lines + 0.2), layout="constrained")
-    panels = figure.subplots(lines, _COLUMNS, sharex=True, sharey=True, squeeze=False).ravel()
-    for axes in panels[len(kinds) :]:
-        axes.set_visible(False)
-    for axes, kind in zip(panels, kinds, strict=False):
-        axes.set_xticks(range(len(ticks)), list(ticks.values()), fontsize="small")
-        for i, policy in enumerate(name for name, row in played.items() if row["kind"] == kind):
-            _draw_row(axes, i, policy, played[policy]["cells"], ticks)
-        axes.set_ylim(-0.04, 1.04)
-        axes.set_title(kind, loc="left")
-        axes.grid(alpha=0.3)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.tick_params(labelbottom=True, labelleft=True)
-        axes.legend(frameon=False, fontsize="x-small")
-    figure.supxlabel(label, fontsize="medium", color="#444444")
-    figure.supylabel(f"share of {_BANK} puzzles solved", fontsize="medium")
-    return figure
-
-
-def _draw_row(
-    axes: Axes, i: int, policy: str, cells: Mapping[str, Cell], ticks: Mapping[str, str]
-) -> None:
-    """Draw the shares of a policy; `i` is its number in the panel."""
-    places = {x + _DODGE * i: cells.get(name) for x, name in enumerate(ticks)}
-    places = {x: cell for x, cell in places.items() if is_shown(cell)}
-    marker, color = _MARKERS[i // len(_COLOURS)], _COLOURS[i % len(_COLOURS)]
-    style = {"marker": marker, "color": color, "markersize": 5, "capsize": 2, "label": policy}
-    _draw(axes, [*places], [*places.values()], style)

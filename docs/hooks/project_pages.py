@@ -4,53 +4,43 @@ from __future__ import annotations
 
 import re
 import subprocess
-import tomllib
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import yaml
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-CHANGELOG_PAGE, CITATION_PAGE = "changelog.md", "citation.md"
-
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Hand release, commit and repository to the header."""
-    root = _root(config)
-    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    config.extra["release"] = project["version"]
-    config.extra["commit"] = commit(root)
-    config.extra["repository"] = config.repo_url or ""
+    root = Path(config.config_file_path).parent
+    citation = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
+    commit = ["git", "-C", str(root), "rev-parse", "--short", "HEAD"]
+    found = subprocess.run(commit, capture_output=True, text=True, check=False)
+    config.extra |= {
+        "citation": citation,
+        "release": citation["version"],
+        "commit": found.stdout.strip(),  # empty outside a repository
+        "repository": config.repo_url or "",
+    }
     # The theme has this part of the header only for sites with the address of a repository.
-    config.repo_url = config.repo_url or CHANGELOG_PAGE
+    config.repo_url = config.repo_url or "changelog.md"
     return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages to the files of the site."""
-    root = _root(config)
-    changes = (root / "CHANGELOG.md").read_text(encoding="utf-8")
-    citation = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
-    texts = {
-        CHANGELOG_PAGE: changelog_page(changes),
-        CITATION_PAGE: citation_page(
-            citation, year_of(changes), config.extra["commit"], config.extra["repository"]
-        ),
-    }
-    for path, text in texts.items():
+    """Add the changelog and the citation to the files of the site."""
+    changes = Path(config.config_file_path).with_name("CHANGELOG.md").read_text(encoding="utf-8")
+    template = Path(config.docs_dir, "overrides/citation.md").read_text(encoding="utf-8")
+    (year, *_) = re.findall(r"^## \[\d[\d.]*\] - (\d{4})-", changes, re.MULTILINE)
+    citation = citation_page(
+        template, config.extra["citation"], year, config.extra["commit"], config.extra["repository"]
+    )
+    for path, text in {"changelog.md": changelog_page(changes), "citation.md": citation}.items():
         files.append(File.generated(config, path, content=text))
     return files
-
-
-def _root(config: MkDocsConfig) -> Path:
-    return Path(config.config_file_path).parent
-
-
-def commit(root: Path) -> str:
-    """Return the short hash of the commit that is checked out, empty outside a repository."""
-    command = ["git", "-C", str(root), "rev-parse", "--short", "HEAD"]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def changelog_page(changes: str) -> str:
@@ -58,16 +48,13 @@ def changelog_page(changes: str) -> str:
     return changes.replace("](docs/", "](")
 
 
-def year_of(changes: str) -> str:
-    """Return the year of the latest release in a changelog."""
-    return re.findall(r"^## \[\d[\d.]*\] - (\d{4})-", changes, re.MULTILINE)[0]
-
-
-def citation_page(citation: dict[str, Any], year: str, commit: str, repository: str) -> str:
-    """Write the page on how to cite the project, from `CITATION.cff`."""
-    authors = " and ".join(f"{{{author['name']}}}" for author in citation["authors"])
+def citation_page(
+    template: str, citation: dict[str, Any], year: str, commit: str, repository: str
+) -> str:
+    """Fill in the page on how to cite the project, from what `CITATION.cff` holds."""
+    authors = [author["name"] for author in citation["authors"]]
     fields = {
-        "author": authors,
+        "author": " and ".join(f"{{{name}}}" for name in authors),
         "title": f"{{{citation['title']}}}",
         "year": year,
         "version": citation["version"],
@@ -75,28 +62,7 @@ def citation_page(citation: dict[str, Any], year: str, commit: str, repository: 
         "url": repository,
     }
     entry = ",\n".join(f"  {name:<7} = {{{value}}}" for name, value in fields.items() if value)
-    names = ", ".join(author["name"] for author in citation["authors"])
-    place = f" <{repository}>" if repository else ""
-    return f"""# Citation
-
-If you use Sudoku Gym in your work, please cite it:
-
-> {names} ({year}). *{citation["title"]}* (version {citation["version"]}).{place}
-
-```bibtex
-@software{{sudoku_gym,
-{entry}
-}}
-```
-
-The same stands in `CITATION.cff`, which GitHub and Zotero read. A figure of yours is comparable
-with those of this site if it says
-
-- the version and the commit, as above: `sudoku-gym info` prints the version;
-- the environment's id, whose version moves only when its behaviour does;
-- the bank, its split, the number of puzzles, the seed, and a 95 % interval;
-- how it was played: one shot, sequentially or with a search, and how often a network may start
-  again.
-
-The algorithms are others' work: [The papers](papers.md) has their sources.
-"""
+    bibtex = f"@software{{sudoku_gym,\n{entry}\n}}"
+    return Template(template).substitute(
+        citation, names=", ".join(authors), year=year, bibtex=bibtex
+    )
