@@ -57,7 +57,6 @@ class CountingSolver(Protocol):
 MARKS = (10, 40, 100, 200, 500)  # iterations at which the puzzles solved are counted
 EARLY = 10  # iterations within which most contradictions are noticed
 UNITS_ONLY: dict[str, Any] = {"placement_weight": 0.0}
-SLOW: dict[str, Any] = {"schedule": "serial-zeros", "damping": 0.8, "placement_weight": 0.2}
 
 # name: a function of the iterations allowed. From the first + on they are our additions.
 METHODS: dict[str, Callable[[int], CountingSolver]] = {
@@ -78,9 +77,6 @@ METHODS: dict[str, Callable[[int], CountingSolver]] = {
     "+ placements (fractional-bp)": lambda n: fractional_bp(iterations=n),
     "fractional-bp, cover-check": lambda n: fractional_bp(iterations=n, check="cover-check"),
     "no check, hard zeros alone": lambda n: fractional_bp(iterations=n, check_every=0),
-    "no check, decimation": lambda n: fractional_bp(
-        iterations=n, check_every=0, decimate_after=60, decimate_every=5, **SLOW
-    ),
 }
 FLOODED = [  # they have a row with zeros that act at once, too
     name for name in METHODS if name.startswith(("sum-", "max-", "eq. 5"))

@@ -40,24 +40,6 @@ class FactorTables(NamedTuple):
     graph: NDArray[np.int32]  # [E, 3], `placement_graph`, or [0, 3] for none
 
 
-class NumericConfig(NamedTuple):
-    """A `BeliefPropagationConfig` as numbers, for kernels."""
-
-    rule: int
-    iterations: int
-    weight: float
-    placement_weight: float
-    damping: float
-    schedule: int
-    sinkhorn_every: int
-    sinkhorn_rounds: int
-    check_every: int
-    check: int
-    decimate_after: int
-    decimate_every: int
-    min_log_message: float
-
-
 class Digits(NamedTuple):
     """The digits of C cells that messages start from."""
 
@@ -95,11 +77,6 @@ def initial_support(boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.
     support = board.candidates(boards, geometry).reshape(-1, cells, size)
     is_digit = boards.reshape(-1, cells, 1) == np.arange(1, size + 1)
     return support | is_digit
-
-
-def min_log_message(size: int) -> float:
-    """Return the lowest log message: 1e-15, or higher where a product of N of them would vanish."""
-    return max(-15 * np.log(10), -280 * np.log(10) / size)
 
 
 @njit(cache=True)

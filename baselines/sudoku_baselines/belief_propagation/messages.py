@@ -15,6 +15,7 @@ row, a node the set of other units used so far that reach on below, an edge a ce
 from __future__ import annotations
 
 from functools import cache
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,22 +23,10 @@ from numpy.typing import NDArray
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
 
-MAX_PRODUCT, POLYNOMIAL = 1, 2
-RULES = ("sum-product", "max-product", "polynomial")
+Rule = Literal["sum-product", "max-product", "polynomial"]
+SUM_PRODUCT, MAX_PRODUCT, POLYNOMIAL = range(3)  # the same as numbers
 MAX_EXACT = 20  # cells; 2^20 sets of digits take 16 MiB
 MAX_EDGES = 200_000  # of a graph of placements
-
-
-def rule_number(rule: str, size: int) -> int:
-    """Return the number of a rule; check that it can be used for constraints of `size` cells."""
-    if rule not in RULES:
-        raise ValueError(f"no rule is called {rule!r}: use {', '.join(RULES)}")
-    if rule != "polynomial" and size > MAX_EXACT:
-        raise ValueError(
-            f"exact messages between {size} cells need 2^{size} sets of digits, and {MAX_EXACT} "
-            "cells are the limit: use the rule 'polynomial'"
-        )
-    return RULES.index(rule)
 
 
 @njit(cache=True)

@@ -16,6 +16,8 @@ and columns sum to 1 (Moon and Gunther, "Multiple constraint satisfaction by bel
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from sudoku_baselines.belief_propagation.engine import (
@@ -30,9 +32,9 @@ from sudoku_gym.compiler.jit import njit
 
 OUTCOMES = ("solved", "contradiction", "unsolved")
 VALID, CONTRADICTION, UNSOLVED = range(3)  # the same as numbers
-MESSAGE_SCHEDULES = ("flooding", "serial-zeros", "residual")
+Schedule = Literal["flooding", "serial-zeros", "residual"]
 FLOODING, SERIAL_ZEROS, RESIDUAL = range(3)
-CHECKS = ("solution-check", "cover-check", "arg-max")
+Check = Literal["solution-check", "cover-check", "arg-max"]
 SOLUTION_CHECK, COVER_CHECK, ARG_MAX = range(3)
 SINKHORN_TOLERANCE = 1e-3
 
@@ -104,10 +106,6 @@ def _propagate(state, tables, config, grid, work):
         if config.check_every and iteration % config.check_every == 0:
             if _decode(state.beliefs, tables, config.check, grid):
                 return VALID, iteration
-        since = iteration - config.decimate_after
-        if config.decimate_every and since >= 0 and since % config.decimate_every == 0:
-            _decimate(state)
-            residuals[:] = 1.0
     return UNSOLVED, config.iterations
 
 
@@ -180,22 +178,6 @@ def _decode_best(beliefs, units, grid):
         if digits != full:
             return False
     return True
-
-
-@njit(cache=True)
-def _decimate(state):
-    """Give the undecided cell of highest belief its digit, for good."""
-    support, choices, beliefs = state.support, state.choices, state.beliefs
-    best_cell, highest = -1, 0.0
-    for cell in range(len(support)):
-        if choices[cell] > 1 and np.max(beliefs[cell]) > highest:
-            best_cell, highest = cell, np.max(beliefs[cell])
-    digit = np.argmax(beliefs[best_cell])
-    support[best_cell] = False
-    support[best_cell, digit] = True
-    choices[best_cell] = 1
-    beliefs[best_cell] = 0.0
-    beliefs[best_cell, digit] = 1.0
 
 
 @njit(cache=True)
@@ -332,19 +314,18 @@ def balance_board(beliefs, units, tolerance, max_rounds):
 
 
 @njit(cache=True, nogil=True)
-def sinkhorn_batch(supports, tables, limit, grids, outcomes, iterations):
+def sinkhorn_batch(supports, tables, limit, grids, beliefs, outcomes, iterations):
     """Balance each board in rounds, with the solution check after each; as `propagate_batch`."""
     for b in range(len(supports)):
-        beliefs = supports[b].astype(np.float64)
-        for cell in range(len(beliefs)):
-            beliefs[cell] /= max(np.count_nonzero(supports[b, cell]), 1)
         outcomes[b], iterations[b] = UNSOLVED, limit
+        for cell in range(supports.shape[1]):
+            beliefs[b, cell] = supports[b, cell] / max(np.count_nonzero(supports[b, cell]), 1)
         for iteration in range(1, limit + 1):
-            balance_board(beliefs, tables.units, 0.0, 1)
-            if not _is_possible(beliefs, tables.units):
+            balance_board(beliefs[b], tables.units, 0.0, 1)
+            if not _is_possible(beliefs[b], tables.units):
                 outcomes[b], iterations[b] = CONTRADICTION, iteration
                 break
-            if _decode(beliefs, tables, SOLUTION_CHECK, grids[b]):
+            if _decode(beliefs[b], tables, SOLUTION_CHECK, grids[b]):
                 outcomes[b], iterations[b] = VALID, iteration
                 break
 

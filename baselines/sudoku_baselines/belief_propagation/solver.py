@@ -8,24 +8,21 @@ start with their candidates, where the paper's start with all digits.
 
 from __future__ import annotations
 
+from collections import namedtuple
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_baselines.belief_propagation import messages
-from sudoku_baselines.belief_propagation.engine import (
-    NumericConfig,
-    factor_tables,
-    initial_support,
-    min_log_message,
-)
+from sudoku_baselines.belief_propagation.engine import factor_tables, initial_support
+from sudoku_baselines.belief_propagation.messages import MAX_EXACT, Rule
 from sudoku_baselines.belief_propagation.passing import (
-    CHECKS,
-    MESSAGE_SCHEDULES,
     OUTCOMES,
     VALID,
+    Check,
+    Schedule,
     propagate_batch,
     sinkhorn_batch,
 )
@@ -41,7 +38,7 @@ CHUNK = 256  # boards a call: bounds the memory that their beliefs take
 class BeliefPropagationConfig:
     """How messages are passed."""
 
-    rule: Literal["sum-product", "max-product", "polynomial"] = "sum-product"
+    rule: Rule = "sum-product"
     """the messages of a unit"""
     iterations: int = 200
     """the most to make on one puzzle"""
@@ -49,23 +46,19 @@ class BeliefPropagationConfig:
     """iterations between two balancings of the beliefs, which then are the priors; 0 for none"""
     sinkhorn_rounds: int = 300
     """rounds over the units at most in one balancing"""
-    check: Literal["solution-check", "cover-check", "arg-max"] = "solution-check"
+    check: Check = "solution-check"
     """how a grid is derived from the beliefs: the paper's solution check; the same with each cell
     as one more constraint (`"cover-check"`); or the likeliest digit of each cell"""
     check_every: int = 1
     """iterations between two checks; the run ends with the first valid grid. With 0 only zero
-    messages and decimation decide cells"""
+    messages decide cells"""
     damping: float = 0.0
     """the share of its old value that each message keeps, in logarithms, in [0, 1)"""
-    schedule: Literal["flooding", "serial-zeros", "residual"] = "flooding"
+    schedule: Schedule = "flooding"
     """`"flooding"` renews all messages from the same beliefs, as the paper does; `"serial-zeros"`
     too, but a digit with an exact zero is gone at once for the units that follow in the iteration;
     `"residual"` renews those of the unit whose beliefs have changed the most, as many units an
     iteration"""
-    decimate_after: int = 0
-    """from here on the cell of highest belief gets its digit every `decimate_every` iterations"""
-    decimate_every: int = 0
-    """0 for never"""
     weight: float = 1.0
     """how much of each unit's message counts in a belief; 1 is belief propagation"""
     placement_weight: float = 0.0
@@ -73,41 +66,41 @@ class BeliefPropagationConfig:
 
     def __post_init__(self) -> None:
         check_counts(self, "iterations", "sinkhorn_rounds")
-        for name in ("sinkhorn_every", "check_every", "decimate_after", "decimate_every"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} must not be negative, as {getattr(self, name)} is")
+        if min(self.sinkhorn_every, self.check_every) < 0:
+            raise ValueError("sinkhorn_every and check_every must not be negative")
         if not 0 <= self.damping < 1:
             raise ValueError(f"damping must be at least 0 and below 1, not {self.damping}")
         if self.weight <= 0 or self.placement_weight < 0:
-            raise ValueError(
-                f"weight must be positive and placement_weight not negative, not {self.weight} "
-                f"and {self.placement_weight}"
-            )
-        for name, known in (
-            ("check", CHECKS),
-            ("schedule", MESSAGE_SCHEDULES),
-            ("rule", messages.RULES),
-        ):
-            if getattr(self, name) not in known:
-                raise ValueError(f"no {name} is called {getattr(self, name)!r}: use {known}")
+            raise ValueError("weight must be positive and placement_weight not negative")
 
-    def as_numbers(self, size: int) -> NumericConfig:
-        """Return what kernels need, for boards of N digits."""
-        return NumericConfig(
-            messages.rule_number(self.rule, size),
-            self.iterations,
-            float(self.weight),
-            float(self.placement_weight),
-            float(self.damping),
-            MESSAGE_SCHEDULES.index(self.schedule),
-            self.sinkhorn_every,
-            self.sinkhorn_rounds,
-            self.check_every,
-            CHECKS.index(self.check),
-            self.decimate_after,
-            self.decimate_every,
-            min_log_message(size),
-        )
+    def as_numbers(self, size: int) -> Any:
+        """Return what kernels need, for boards of N digits.
+
+        Raises:
+            ValueError: if an exact rule is asked for more cells than it can take.
+        """
+        if self.rule != "polynomial" and size > MAX_EXACT:
+            raise ValueError(
+                f"exact messages between {size} cells need 2^{size} sets of digits, and "
+                f"{MAX_EXACT} cells are the limit: use the rule 'polynomial'"
+            )
+        values = vars(self) | {
+            "rule": get_args(Rule).index(self.rule),
+            "check": get_args(Check).index(self.check),
+            "schedule": get_args(Schedule).index(self.schedule),
+            "damping": float(self.damping),
+            "weight": float(self.weight),
+            "placement_weight": float(self.placement_weight),
+            # 1e-15, or higher where a product of N of them would vanish
+            "min_log_message": max(-15 * np.log(10), -280 * np.log(10) / size),
+        }
+        return _Numbers(**values)
+
+
+# The configuration as kernels take it.
+_Numbers: Any = namedtuple(
+    "_Numbers", [*BeliefPropagationConfig.__dataclass_fields__, "min_log_message"]
+)
 
 
 class IterativeSolver:
@@ -118,13 +111,30 @@ class IterativeSolver:
     iterations: NDArray[np.int64] = np.zeros(0, np.int64)
     """`[B]`, how many were made"""
 
-    def _solutions(
-        self, grids: NDArray[np.int8], outcomes: NDArray[np.int64], geometry: Geometry
-    ) -> NDArray[np.int8]:
-        """Keep the statuses; return the boards, all zeros where no valid grid was found."""
+    def _run(
+        self,
+        kernel: Callable[..., None],
+        config: Any,
+        puzzles: NDArray[np.int8],
+        geometry: Geometry,
+        with_placements: bool = False,
+    ) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
+        """Return the boards, all zeros where no valid grid was found, and the last beliefs."""
+        boards = board.as_boards(puzzles, geometry)
+        tables = factor_tables(geometry, with_placements)
+        count, cells, size = len(boards), geometry.num_cells, geometry.size
+        grids = np.zeros((count, cells), np.int8)
+        beliefs = np.zeros((count, cells, size))
+        outcomes = np.zeros(count, np.int64)
+        self.iterations = np.zeros(count, np.int64)
+        for start in range(0, count, CHUNK):
+            part = slice(start, start + CHUNK)
+            support = initial_support(boards[part], geometry)
+            outputs = (grids[part], beliefs[part], outcomes[part], self.iterations[part])
+            kernel(support, tables, config, *outputs)
         self.status = np.array(OUTCOMES)[outcomes]
         grids[outcomes != VALID] = 0
-        return grids.reshape(-1, geometry.size, geometry.size)
+        return grids.reshape(-1, size, size), beliefs.reshape(count, size, size, size)
 
 
 class BeliefPropagation(IterativeSolver):
@@ -148,36 +158,21 @@ class BeliefPropagation(IterativeSolver):
             ValueError: if the boards don't fit the geometry, or an exact rule is asked for more
                 cells than it can take.
         """
-        grids, _ = self._run(puzzles, geometry, self.config.as_numbers(geometry.size))
-        return grids
+        return self._propagate(puzzles, geometry, self.config)[0]
 
-    def marginals(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.float64]:
-        """Return the beliefs after all iterations, without checks on the way.
+    def predict(self, boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.floating[Any]]:
+        """Return the beliefs after all iterations, without checks on the way: the marginals.
 
         They are float64 `[B, N, N, N]`, the last axis digit - 1, sums to 1; as they were at the end
-        where the run met a contradiction.
+        where the run met a contradiction, zeros if that was before the first iteration.
         """
-        config = self.config.as_numbers(geometry.size)._replace(check_every=0)
-        _, beliefs = self._run(puzzles, geometry, config)
-        return beliefs
+        return self._propagate(boards, geometry, replace(self.config, check_every=0))[1]
 
-    def _run(
-        self, puzzles: NDArray[np.int8], geometry: Geometry, config: NumericConfig
+    def _propagate(
+        self, puzzles: NDArray[np.int8], geometry: Geometry, config: BeliefPropagationConfig
     ) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
-        boards = board.as_boards(puzzles, geometry)
-        tables = factor_tables(geometry, config.placement_weight > 0)
-        count, cells, size = len(boards), geometry.num_cells, geometry.size
-        grids = np.zeros((count, cells), np.int8)
-        beliefs = np.zeros((count, cells, size))
-        outcomes = np.zeros(count, np.int64)
-        self.iterations = np.zeros(count, np.int64)
-        for start in range(0, count, CHUNK):
-            part = slice(start, start + CHUNK)
-            support = initial_support(boards[part], geometry)
-            outputs = (grids[part], beliefs[part], outcomes[part], self.iterations[part])
-            propagate_batch(support, tables, config, *outputs)
-        grids = self._solutions(grids, outcomes, geometry)
-        return grids, beliefs.reshape(count, size, size, size)
+        numbers = config.as_numbers(geometry.size)
+        return self._run(propagate_batch, numbers, puzzles, geometry, config.placement_weight > 0)
 
 
 class Sinkhorn(IterativeSolver):
@@ -195,14 +190,7 @@ class Sinkhorn(IterativeSolver):
 
     def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
         """Balance each puzzle; see `BeliefPropagation.solve`."""
-        boards = board.as_boards(puzzles, geometry)
-        grids = np.zeros((len(boards), geometry.num_cells), np.int8)
-        outcomes = np.zeros(len(boards), np.int64)
-        self.iterations = np.zeros(len(boards), np.int64)
-        support, tables = initial_support(boards, geometry), factor_tables(geometry, False)
-        outputs = grids, outcomes, self.iterations
-        sinkhorn_batch(support, tables, self.iteration_limit, *outputs)
-        return self._solutions(grids, outcomes, geometry)
+        return self._run(sinkhorn_batch, self.iteration_limit, puzzles, geometry)[0]
 
 
 def sum_product(**changes: Any) -> BeliefPropagation:
@@ -234,20 +222,6 @@ def fractional_bp(**changes: Any) -> BeliefPropagation:
     return BeliefPropagation(config, **changes)
 
 
-class Marginals:
-    """The beliefs of a message-passing solver, which runs without checks, as a predictor."""
-
-    def __init__(self, solver: BeliefPropagation) -> None:
-        self.solver = solver
-
-    def predict(self, boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.floating[Any]]:
-        """Return the probability of each digit in each cell, float64 `[B, N, N, N]`.
-
-        Zeros for a board on which the solver finds a contradiction before the first iteration.
-        """
-        return self.solver.marginals(boards, geometry)
-
-
 class StochasticMarginals:
     """Plays the blank cell of highest belief with a digit drawn from its marginal."""
 
@@ -268,7 +242,7 @@ class StochasticMarginals:
             raise RuntimeError("call reset(puzzles, geometry, rng) before act")
         size, cells = self._geometry.size, self._geometry.num_cells
         legal = action_masks[:, : self._geometry.num_placements].reshape(-1, cells, size)
-        beliefs = self.solver.marginals(boards, self._geometry).reshape(-1, cells, size)
+        beliefs = self.solver.predict(boards, self._geometry).reshape(-1, cells, size)
         rows = np.arange(len(boards))
         beliefs = np.where(legal, beliefs, 0.0)
         best_cells = beliefs.max(2).argmax(1)
@@ -297,4 +271,4 @@ def marginal(
         return StochasticMarginals(solver)
     if mode != "argmax":
         raise ValueError(f"no mode is called {mode!r}: use 'argmax' or 'sample'")
-    return PredictorPolicy(Marginals(solver))
+    return PredictorPolicy(solver)

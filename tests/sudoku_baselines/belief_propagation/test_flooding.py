@@ -55,6 +55,6 @@ def flooded(puzzle, iterations, combine):
 @pytest.mark.parametrize(("make", "combine"), [(sum_product, np.sum), (max_product, np.max)])
 def test_beliefs_are_the_papers_after_each_iteration(make, combine, iterations):
     assert len(MINIMAL) > 10
-    found = make(iterations=iterations).marginals(MINIMAL, FOUR).reshape(-1, 16, 4)
+    found = make(iterations=iterations).predict(MINIMAL, FOUR).reshape(-1, 16, 4)
     for puzzle, beliefs in zip(MINIMAL, found, strict=True):
         np.testing.assert_allclose(beliefs, flooded(puzzle, iterations, combine), atol=1e-9)

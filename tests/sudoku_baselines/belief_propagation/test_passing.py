@@ -96,14 +96,6 @@ def test_max_marginals_are_exact_on_a_tree(seed):
         np.testing.assert_allclose(beliefs, marginals / marginals.sum(1, keepdims=True), atol=1e-9)
 
 
-def test_decimation_keeps_what_it_has_decided():
-    beliefs, status = run(np.ones((CELLS, SIZE), np.bool_), decimate_after=5, decimate_every=1)
-    assert status == "solved"
-    assert ((beliefs == 0) | (beliefs == 1)).all()
-    for unit in TREE:
-        assert (np.sort(beliefs[unit].argmax(1)) == np.arange(SIZE)).all()
-
-
 @pytest.mark.parametrize(("schedule", "slowest"), [("flooding", 6), ("serial-zeros", 3)])
 def test_only_flooding_takes_all_units_at_once(schedule, slowest):
     """Three units pass a decided digit on: from unit 1 to 3 it takes flooding three iterations."""

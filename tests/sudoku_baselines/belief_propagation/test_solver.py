@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sudoku_baselines.belief_propagation.solver import (
-    BeliefPropagationConfig,
+    BeliefPropagation,
     bp_sinkhorn,
     fractional_bp,
     marginal,
@@ -71,7 +71,7 @@ def test_a_wrong_digit_is_a_contradiction_and_never_a_solution():
 
 @pytest.mark.parametrize("make", [sum_product, fractional_bp, bp_sinkhorn])
 def test_marginals_are_probabilities_and_rule_out_no_truth(make):
-    beliefs = make(iterations=30).marginals(TEST.puzzles, TEST.geometry)
+    beliefs = make(iterations=30).predict(TEST.puzzles, TEST.geometry)
     np.testing.assert_allclose(beliefs.sum(3), 1)
     given = np.take_along_axis(beliefs, np.maximum(TEST.puzzles, 1)[..., None] - 1, 3)[..., 0]
     assert (given[TEST.puzzles > 0] == 1).all()
@@ -113,10 +113,10 @@ def test_drawn_digits_follow_the_marginals():
         ({"damping": 1.0}, "damping must be at least 0 and below 1"),
         ({"check_every": -1}, "must not be negative"),
         ({"weight": 0.0}, "weight must be positive"),
-        ({"schedule": "random"}, "no schedule is called 'random'"),
-        ({"rule": "min"}, "no rule is called 'min'"),
+        ({"schedule": "random"}, "schedule='random' is no Literal"),
+        ({"rule": "min"}, "rule='min' is no Literal"),
     ],
 )
 def test_wrong_settings_are_named(changes, message):
     with pytest.raises(ValueError, match=message):
-        BeliefPropagationConfig(**changes)
+        BeliefPropagation(**changes)
