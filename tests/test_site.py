@@ -28,7 +28,7 @@ def test_links_of_the_changelog_lead_to_pages():
 def test_the_citation_is_that_of_the_file():
     citation = {"authors": [{"name": "A"}, {"name": "B"}], "title": "T", "version": "1.2"}
     citation["license"] = "MIT"
-    template = (ROOT / "docs/overrides/citation.md").read_text(encoding="utf-8")
+    template = (ROOT / "docs/overrides/citation.template").read_text(encoding="utf-8")
     page = project_pages.citation_page(template, citation, "2026", "abc", "https://r")
     (entry,) = re.findall(r"```bibtex\n(.*?)```", page, re.DOTALL)
     assert entry.splitlines() == [

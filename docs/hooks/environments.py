@@ -40,7 +40,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
     template, overview, floors = (
         Path(config.docs_dir, name).read_text(encoding="utf-8")
-        for name in ("overrides/environment.md", PAGE, "results/floors.md")
+        for name in ("overrides/environment.template", PAGE, "results/floors.md")
     )
     about = texts(overview)
     for name in ENVIRONMENTS:

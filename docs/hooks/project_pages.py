@@ -33,7 +33,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the changelog and the citation to the files of the site."""
     changes = Path(config.config_file_path).with_name("CHANGELOG.md").read_text(encoding="utf-8")
-    template = Path(config.docs_dir, "overrides/citation.md").read_text(encoding="utf-8")
+    template = Path(config.docs_dir, "overrides/citation.template").read_text(encoding="utf-8")
     (year, *_) = re.findall(r"^## \[\d[\d.]*\] - (\d{4})-", changes, re.MULTILINE)
     citation = citation_page(
         template, config.extra["citation"], year, config.extra["commit"], config.extra["repository"]
