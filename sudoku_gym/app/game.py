@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -10,9 +11,10 @@ from numpy.typing import NDArray
 
 from sudoku_gym import board
 from sudoku_gym.board import SYMBOLS
-from sudoku_gym.envs.rendering import draw
+from sudoku_gym.envs.rendering import draw, to_ansi
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy
+from sudoku_gym.policies.protocols import actions_of
 
 IMAGE_SIZE = 640
 
@@ -22,7 +24,8 @@ class Frame:
     """A board of a game, and what led to it."""
 
     board: NDArray[np.int8]  # [N, N]
-    caption: str  # the last move
+    move: str  # in words; how many blanks there are before the first one
+    remark: str = ""  # what is known of the move
     last: tuple[int, int] | None = None  # its row and column; None before the first one
     heat: NDArray[np.floating] | None = None  # [N**3], the policy's probabilities for the next move
     visits: dict[str, float] = field(default_factory=dict)
@@ -35,17 +38,24 @@ class Game:
     The policy may show more than its moves: by a method `probabilities(boards, action_masks) ->
     [B, A]`, and after a move by the attributes `last_search`, with `visit_counts [B, A]` and
     `values [B]`, and `last_convergence`, with `rounds [B]` and `converged [B]`; both may be None.
+    Probabilities are asked for with `heat` alone.
     """
 
     def __init__(
-        self, policy: Policy, puzzle: NDArray[np.int8], geometry: Geometry, seed: int = 0
+        self,
+        policy: Policy,
+        puzzle: NDArray[np.int8],
+        geometry: Geometry,
+        seed: int = 0,
+        heat: bool = True,
     ) -> None:
         self.geometry = geometry
         self._policy, self._seed = policy, seed
+        self._probabilities = getattr(policy, "probabilities", None) if heat else None
         self._givens = puzzle > 0
         self._frames = list[Frame]()
         self._shown = -1
-        self._start_from(puzzle, f"{np.count_nonzero(puzzle == 0)} blanks.")
+        self._start_from(puzzle, f"{np.count_nonzero(puzzle == 0)} blanks")
 
     @property
     def frame(self) -> Frame:
@@ -58,25 +68,49 @@ class Game:
         return not self._masks(self.frame.board).any()
 
     @property
+    def is_solved(self) -> bool:
+        """Whether the shown board is solved."""
+        return bool(board.is_solved(self.frame.board[None], self.geometry)[0])
+
+    @property
+    def result(self) -> str:
+        """The outcome, once the game is over."""
+        if self.is_solved:
+            return f"solved after {self._shown} moves"
+        blanks = np.count_nonzero(self.frame.board == 0)
+        return f"not solved after {self._shown} moves: {blanks} blanks left without a candidate"
+
+    @property
     def status(self) -> str:
         """The last move, and the outcome at the end."""
-        if not self.is_over:
-            return self.frame.caption
-        if board.is_solved(self.frame.board[None], self.geometry)[0]:
-            return f"{self.frame.caption} Solved after {self._shown} moves."
-        blanks = np.count_nonzero(self.frame.board == 0)
-        return f"{self.frame.caption} Not solved: {blanks} blanks left without a candidate."
+        shown = f"{self.frame.move}{self.frame.remark}."
+        return f"{shown} {self.result.capitalize()}." if self.is_over else shown
 
     @property
     def likely(self) -> dict[str, float]:
         """The probability of each placement that may come next."""
         return {} if self.frame.heat is None else self._by_placement(self.frame.heat)
 
-    def draw(self) -> NDArray[np.uint8]:
-        """Draw the shown board, uint8 `[H, W, 3]`; probable candidates are dark."""
+    @property
+    def text(self) -> str:
+        """The shown board for the terminal."""
+        return to_ansi(self.frame.board, self._givens, self.geometry, last=self.frame.last)
+
+    def draw(self, size: int | None = IMAGE_SIZE) -> NDArray[np.uint8]:
+        """Draw the shown board, about `size` pixels wide: uint8 `[H, W, 3]`.
+
+        Probable candidates are dark; None takes the size that fits the digits.
+        """
         shown = self.frame
         cells = (shown.board, self._givens, self.geometry)
-        return draw(*cells, last=shown.last, show_candidates=True, heat=shown.heat, size=IMAGE_SIZE)
+        return draw(*cells, last=shown.last, show_candidates=True, heat=shown.heat, size=size)
+
+    def play(self) -> Iterator[Frame]:
+        """Play to the end, and yield every frame while it is shown."""
+        yield self.frame
+        while not self.is_over:
+            self.step()
+            yield self.frame
 
     def cell_at(self, pixel: float) -> int:
         """Return the row or column, from 0, at a coordinate of the picture."""
@@ -105,27 +139,26 @@ class Game:
             raise ValueError(f"{self._name(action)} is not legal")
         del self._frames[self._shown + 1 :]
         after, last = self._after(action)
-        self._start_from(after, f"You: {self._name(action)}.", last)
+        self._start_from(after, f"You: {self._name(action)}", last)
 
     def _start_from(
-        self, start: NDArray[np.int8], caption: str, last: tuple[int, int] | None = None
+        self, start: NDArray[np.int8], move: str, last: tuple[int, int] | None = None
     ) -> None:
         rng = np.random.default_rng(self._seed)
         self._policy.reset(start[None].copy(), self.geometry, rng)
-        self._show(Frame(start, caption, last, self._heat(start)))
+        self._show(Frame(start, move, last=last, heat=self._heat(start)))
 
     def _play(self) -> None:
         before, masks = self.frame.board, self._masks(self.frame.board)
         began = perf_counter()
-        action = int(self._policy.act(before[None].copy(), masks)[0])
+        action = int(actions_of(self._policy.act(before[None].copy(), masks), 1)[0])
         seconds = perf_counter() - began
-        if not masks[0, action]:
+        if not 0 <= action < masks.size or not masks[0, action]:
             raise ValueError(f"the policy has chosen an illegal action, {action}")
-        caption = f"{self._name(action)}, in {1000 * seconds:.0f} ms."
         visits, value = self._search()
-        caption = " ".join(filter(None, [caption, self._convergence(), value]))
+        remark = f", in {1000 * seconds:.0f} ms{self._convergence()}{value}"
         after, last = self._after(action)
-        self._show(Frame(after, caption, last, self._heat(after), visits))
+        self._show(Frame(after, self._name(action), remark, last, self._heat(after), visits))
 
     def _show(self, frame: Frame) -> None:
         self._frames.append(frame)
@@ -144,10 +177,11 @@ class Game:
 
     def _heat(self, now: NDArray[np.int8]) -> NDArray[np.floating] | None:
         masks = self._masks(now)
-        probabilities = getattr(self._policy, "probabilities", None)
-        if probabilities is None or not masks.any():
+        if self._probabilities is None or not masks.any():
             return None
-        return np.asarray(probabilities(now[None].copy(), masks))[0, : masks.size]
+        given = np.asarray(self._probabilities(now[None].copy(), masks), np.float64)
+        heat = given[0, : masks.size]
+        return heat / max(heat.max(), 1.0)  # counts, say, are no probabilities
 
     def _search(self) -> tuple[dict[str, float], str]:
         """Return the shares of the last search, and its value of the board in words."""
@@ -156,7 +190,7 @@ class Game:
             return {}, ""
         counts = np.asarray(search.visit_counts[0], np.float64)
         shares = self._by_placement(counts / max(counts.sum(), 1.0))
-        return shares, f"The search gave the board a value of {search.values[0]:.2f}."
+        return shares, f". The search gave the board a value of {search.values[0]:.2f}"
 
     def _convergence(self) -> str:
         """Say whether the network had converged before the move, if it tells."""
@@ -165,8 +199,8 @@ class Game:
             return ""
         rounds = f"{latest.rounds[0]:,} rounds"
         if latest.converged[0]:
-            return f"Converged after {rounds}."
-        return f"Not converged after {rounds}: this move is a guess."
+            return f". Converged after {rounds}"
+        return f". Not converged after {rounds}: this move is a guess"
 
     def _by_placement(self, shares: NDArray[np.floating]) -> dict[str, float]:
         return {self._name(i): float(shares[i]) for i in np.flatnonzero(shares).tolist()}

@@ -7,10 +7,8 @@ from numpy.typing import NDArray
 
 from sudoku_gym import board, solver
 from sudoku_gym.board import SYMBOLS
-from sudoku_gym.cli.puzzle_arguments import BankFileOrPuzzle, Board, Split, environment
-from sudoku_gym.envs.batch import EnvState
+from sudoku_gym.cli.puzzle_arguments import BankFileOrPuzzle, Board, Split, draw_puzzle
 from sudoku_gym.envs.rendering import to_ansi
-from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.geometry import Geometry
 
 HELP = """\
@@ -42,21 +40,18 @@ def play(
         blanks: Reveal cells until this many blanks are left: a number, or a range such as 30-40.
         seed: The same seed draws the same puzzle; a new one each time if not given.
     """
-    env, options = environment(puzzle, board, split, blanks, erase=True)
-    start, _ = env.reset(seed=seed, options=options)
-    return 0 if _Game(env, start).play() else 1
+    return 0 if _Game(*draw_puzzle(puzzle, board, split, blanks, seed)).play() else 1
 
 
 class _Game:
     """One puzzle, the moves made so far, and the dialogue about them."""
 
-    def __init__(self, env: SudokuEnv, start: NDArray[np.int8]) -> None:
-        self.env = env
-        self.geometry = env.geometry
+    def __init__(self, start: NDArray[np.int8], geometry: Geometry) -> None:
+        self.geometry = geometry
         self.board = start
         self.givens = start > 0
         self.last: tuple[int, int] | None = None
-        self.history: list[tuple[EnvState, NDArray[np.int8]]] = []
+        self.history = list[NDArray[np.int8]]()
         self.help = _help(start, self.geometry)
 
     def play(self) -> bool:
@@ -92,33 +87,24 @@ class _Game:
         return self._put((row - 1) * self.geometry.size + column - 1, digit)
 
     def _put(self, cell: int, digit: int) -> str:
-        size, before = self.geometry.size, (self.env.get_state(), self.board)
+        size, after = self.geometry.size, self.board.copy()
         where = board.cell_name(cell, size)
         if self.givens.flat[cell]:
             return f"The digit at {where} is a given."
-        if self.board.flat[cell]:
-            self.board = self.env.step(self.geometry.num_placements + cell)[0]
-        elif digit == 0:
+        if not digit and not self.board.flat[cell]:
             return f"The cell at {where} is blank already."
-        if digit:
-            self.board, _, _, _, info = self.env.step(cell * size + digit - 1)
-            if info["illegal_action"]:
-                rival = next(p for p in self.geometry.peers[cell] if self.board.flat[p] == digit)
-                self._go_back(before)
-                return f"{SYMBOLS[digit]} stands at {board.cell_name(int(rival), size)} already."
-        self.history.append(before)
-        self.last = divmod(cell, size)
+        for peer in self.geometry.peers[cell].tolist() if digit else []:
+            if self.board.flat[peer] == digit:
+                return f"{SYMBOLS[digit]} stands at {board.cell_name(peer, size)} already."
+        after.flat[cell] = digit
+        self.history.append(self.board)
+        self.board, self.last = after, divmod(cell, size)
         return ""
-
-    def _go_back(self, moment: tuple[EnvState, NDArray[np.int8]]) -> None:
-        state, self.board = moment
-        self.env.set_state(state)
 
     def _undo(self) -> str:
         if not self.history:
             return "There is nothing to take back."
-        self._go_back(self.history.pop())
-        self.last = None
+        self.board, self.last = self.history.pop(), None
         return ""
 
     def _hint(self) -> str:

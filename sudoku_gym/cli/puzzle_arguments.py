@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from contextlib import suppress
-from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
@@ -17,7 +13,7 @@ from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.puzzles import banks, files
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_gym.puzzles.sources import BankSource, Blanks, EmptySource
+from sudoku_gym.puzzles.sources import BankSource, Blanks
 
 Split: TypeAlias = Literal["train", "validation", "test", "all"]
 BankOrFile: TypeAlias = Annotated[
@@ -42,24 +38,6 @@ Board: TypeAlias = Annotated[
         " or the module:attribute of a Geometry.",
     ),
 ]
-
-_NO_LIMIT = 2**31  # of the steps of an episode
-
-
-def read_boards(text: str, geometry: Geometry | None) -> NDArray[np.int8]:
-    """Read boards, int8 `[B, N, N]`: a puzzle, a text file's name, or `-` for standard input.
-
-    A file holds one board a line, or a single one, one row a line. A ValueError says if the text is
-    none of these, or a board does not parse.
-    """
-    if text == "-":
-        return _parse_text(sys.stdin.read(), "standard input", geometry)
-    try:
-        return board.parse(text, geometry)[None]
-    except ValueError as error:
-        if os.path.isfile(text):
-            return _parse_text(Path(text).read_text("utf-8-sig"), text, geometry)
-        raise ValueError(f"{text[:40]!r} is neither a file nor a puzzle: {error}") from None
 
 
 def read_puzzles(name: str, split: Split | None, geometry: Geometry | None) -> PuzzleSet:
@@ -91,28 +69,25 @@ def read_puzzles(name: str, split: Split | None, geometry: Geometry | None) -> P
     return found
 
 
-def environment(
-    puzzle: str, board_name: str, split: Split | None, blanks: str, *, erase: bool
-) -> tuple[SudokuEnv, dict[str, NDArray[np.int8]]]:
-    """Make the environment to watch or play a puzzle in, and the options of its reset.
+def draw_puzzle(
+    puzzle: str, board_name: str, split: Split | None, blanks: str, seed: int | None
+) -> tuple[NDArray[np.int8], Geometry]:
+    """Return the puzzle to watch or to play, int8 `[N, N]`, and its geometry.
 
-    The arguments are those of `read_puzzles`, `geometry_named`, `parse_blanks` and `SudokuEnv`.
+    One of a bank or a file is drawn; the arguments are those of `read_puzzles`, `geometry_named`
+    and `parse_blanks`.
     """
     geometry = geometry_named(board_name)
-    if puzzle not in banks.NAMES and not puzzle.endswith(files.SUFFIXES):
-        if blanks:
-            raise ValueError(f"a puzzle has its own blanks: leave --blanks {blanks} out")
-        given = read_boards(puzzle, geometry)[0]
-        source = EmptySource(geometry_for(len(given), geometry))
-        return SudokuEnv(source, erase=erase, max_steps=_NO_LIMIT), {"puzzle": given}
-    env = SudokuEnv(
-        BankSource(read_puzzles(puzzle, split, geometry)),
-        blanks=parse_blanks(blanks),
-        augment=False,
-        erase=erase,
-        max_steps=_NO_LIMIT,
-    )
-    return env, {}
+    if puzzle in banks.NAMES or puzzle.endswith(files.SUFFIXES):
+        source = BankSource(read_puzzles(puzzle, split, geometry))
+        env = SudokuEnv(source, blanks=parse_blanks(blanks), augment=False)
+        return env.reset(seed=seed)[0], env.geometry
+    if blanks:
+        raise ValueError(f"a puzzle has its own blanks: leave --blanks {blanks} out")
+    given = board.parse(puzzle, geometry)
+    geometry = geometry_for(len(given), geometry)
+    board.check_puzzle(given, geometry)
+    return given, geometry
 
 
 def parse_blanks(text: str) -> Blanks:
@@ -129,25 +104,3 @@ def parse_blanks(text: str) -> Blanks:
 def geometry_named(name: str) -> Geometry | None:
     """Return `banks.named_geometry`; None for an empty name."""
     return banks.named_geometry(name) if name else None
-
-
-def _parse_text(text: str, where: str, geometry: Geometry | None) -> NDArray[np.int8]:
-    try:
-        return board.parse_many(text.splitlines(), geometry)
-    except ValueError as error:
-        with suppress(ValueError):
-            found = board.parse(text, geometry)
-            if _is_row_by_row(text, len(found), geometry):
-                return found[None]
-        raise ValueError(f"{where}: {error}") from None
-
-
-def _is_row_by_row(text: str, size: int, geometry: Geometry | None) -> bool:
-    """Whether a text's lines are rows of a board, not boards of which one has a wrong symbol."""
-    lines = [line for line in text.splitlines() if set(line) & set(board.SYMBOLS + "0")]
-    boards = 0
-    for line in lines:
-        with suppress(ValueError):
-            board.parse(line, geometry)
-            boards += 1
-    return len(lines) == size and 2 * boards < size

@@ -3,43 +3,42 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import process_time
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym import solver
-from sudoku_gym.board import check_puzzle, to_lines, to_text
-from sudoku_gym.cli.puzzle_arguments import Board, geometry_named, read_boards
+from sudoku_gym.board import check_puzzle, parse, to_lines, to_text
+from sudoku_gym.cli.puzzle_arguments import Board, geometry_named
 from sudoku_gym.cli.terminal import progress, strip_control
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.policies import load_solver
 from sudoku_gym.puzzles import files
 from sudoku_gym.solver import FoundSolutions
 from sudoku_gym.solver.chunks import in_chunks
-from sudoku_gym.storage.atomic import atomic_write
+from sudoku_gym.storage.atomic import atomic_write, check_suffix
 
-Search: TypeAlias = Callable[[NDArray[np.int8], Geometry], FoundSolutions]
-WriteSolutions: TypeAlias = Callable[[NDArray[np.int8], FoundSolutions], object]
+Write: TypeAlias = Callable[[NDArray[np.int8], Geometry, FoundSolutions], object]
 
 _POLICY_CELLS = 10_368  # of the boards of a chunk; the search of a policy may keep much for each
 
 
 def solve(
-    puzzle: str = "",
+    puzzle: str,
     /,
     *,
-    file: str = "",
     out: str = "",
     count: int = 2,
     skip_bad_rows: bool = False,
     board: Board = "",
-    format: Literal["auto", "grid", "line"] = "auto",
     node_limit: int = solver.NODE_LIMIT,
     threads: int = 1,
     policy: str = "",
@@ -50,35 +49,26 @@ def solve(
     With `--count 1` it is 0 if each has a solution.
 
     Args:
-        puzzle: A puzzle row by row (0 or . for a blank, letters above 9), a file, or - for standard
-            input. A file holds one puzzle a line, or a single one drawn over several lines.
-        file: A list of puzzles (.txt, .csv, .npz) instead. It may be of any length: a part of it at
-            a time is read, solved and printed.
-        out: A .csv file to write the solutions of --file to instead of printing them. Its columns
-            are puzzle, solution, solutions (the number found) and decided (1 if the search was
-            complete).
+        puzzle: A puzzle row by row (0 or . for a blank, letters above 9), a list of puzzles (.txt,
+            .csv, .npz, .sdk), or - for a list from standard input. A list may be of any length: a
+            part of it at a time is read, solved and printed.
+        out: A .csv file to write the solutions to instead of printing them. Its columns are puzzle,
+            solution, solutions (the number found) and decided (1 if the search was complete).
         count: Solutions to look for per puzzle: 2 proves that there is only one, 1 stops at the
             first.
-        skip_bad_rows: Leave out rows of --file that are no puzzle, and say at the end how many
+        skip_bad_rows: Leave out rows of a list that are no puzzle, and say at the end how many
             there were.
         board: The board of the puzzles.
-        format: How to print solutions; auto draws a single one and prints several as lines.
         node_limit: Candidates to try on a puzzle before it is left undecided.
         threads: Processor cores to use.
         policy: A policy that searches for solutions, to do it in place of the solver, as in
             'expert-iteration?search=best-first&evaluations=20000'; its limit is among its options.
         trust: Allow a checkpoint that is named as --policy to load and run arbitrary code.
     """
-    if bool(puzzle) == bool(file):
-        raise ValueError("give a puzzle, or a list of puzzles with --file")
-    if not file and (out or skip_bad_rows):
-        raise ValueError("--out and --skip-bad-rows are for a list that is given with --file")
     if policy and (node_limit != solver.NODE_LIMIT or threads > 1):
         raise ValueError("--node-limit and --threads are the solver's: leave --policy out")
-    if trust and not policy:
-        raise ValueError("--trust is for a checkpoint that is named as --policy")
     if out:
-        _check_out(out, Path(file))
+        check_suffix(out, "--out", ".csv")
     found = load_solver(policy, trust=trust) if policy else None
 
     def search(boards: NDArray[np.int8], geometry: Geometry) -> FoundSolutions:
@@ -88,121 +78,74 @@ def solve(
             boards, count, geometry, node_limit=node_limit, threads=threads
         )
 
-    most_cells = _POLICY_CELLS if policy else None
-    totals, wanted = _Totals(), geometry_named(board)
-    if file:
-        _solve_file(file, out, wanted, search, most_cells, count, skip_bad_rows, totals)
-    else:
-        _solve_argument(puzzle, wanted, search, count, format, totals)
-    return 0 if totals.one == totals.puzzles else 1
-
-
-def _check_out(out: str, source: Path) -> None:
-    """Check, before there is anything to write, that the solutions can be written."""
-    if not out.endswith(".csv"):
-        raise ValueError(f"--out {out}: solutions are written to a file that ends in .csv")
-    target = files.check_target(out)
-    if target.exists() and source.exists() and target.samefile(source):
-        raise ValueError(f"--out {out} would replace the --file itself: give another name")
-
-
-def _solve_argument(
-    text: str,
-    wanted: Geometry | None,
-    search: Search,
-    count: int,
-    format: str,
-    totals: _Totals,
-) -> None:
-    """Solve the boards that `text` names, and print them."""
-    boards = read_boards(text, wanted)
-    geometry = geometry_for(boards.shape[1], wanted)
-    result = search(boards, geometry)
-    totals.add(result)
-    if format == "line" or (format == "auto" and len(boards) > 1):
-        print(_solution_lines(boards, result, count), end="")
-        return
-    for puzzle, solution, found, verdict in zip(
-        boards, result.solutions, result.found, _explained(result.verdicts(count)), strict=True
-    ):
-        print(verdict + _remark(puzzle, int(found), geometry))
-        print(to_text(solution if found else puzzle, geometry))
-
-
-def _remark(puzzle: NDArray[np.int8], found: int, geometry: Geometry) -> str:
-    """Say which of several solutions is drawn, or which givens leave none."""
-    if found:
-        return "; one of them:" if found >= 2 else ""
-    try:
-        check_puzzle(puzzle, geometry)
-    except ValueError as error:
-        return f": {error}"
-    return ""
-
-
-def _solve_file(
-    file: str,
-    out: str,
-    wanted: Geometry | None,
-    search: Search,
-    most_cells: int | None,
-    count: int,
-    skip_bad_rows: bool,
-    totals: _Totals,
-) -> None:
-    """Solve a list part by part; write or print the solutions, and the totals at the end."""
-    began = process_time()
-    stream = files.stream_boards(
-        file, wanted, on_bad_row=totals.add_bad_row if skip_bad_rows else "raise"
-    )
-    stdout = sys.stdout  # a progress bar diverts what is printed later
-
-    def print_lines(boards: NDArray[np.int8], result: FoundSolutions) -> None:
-        print(_solution_lines(boards, result, count), end="", file=stdout, flush=True)
-
-    shown = [file] if out or not stdout.isatty() else []
-    destination: AbstractContextManager[WriteSolutions] = (
-        _solutions_file(Path(out)) if out else nullcontext(print_lines)
-    )
-    with destination as write, progress(shown) as start:
-        report, before = start(file), 0.0
-        for geometry, boards, share in stream:
-            most = max(1, most_cells // geometry.num_cells) if most_cells else None
+    is_list, wanted, totals = _is_list(puzzle), geometry_named(board), _Totals()
+    boards_of = _read(puzzle, wanted, totals.add_bad_row if skip_bad_rows else "raise")
+    bars = [puzzle] if is_list and (out or not sys.stdout.isatty()) else []
+    with _writer(out, is_list, count) as write, progress(bars) as start:
+        report, before = start(puzzle), 0.0
+        for geometry, boards, share in boards_of:
+            most = max(1, _POLICY_CELLS // geometry.num_cells) if policy else None
             for part in in_chunks(len(boards), most):
                 result = search(boards[part], geometry)
-                write(boards[part], result)
+                write(boards[part], geometry, result)
                 totals.add(result)
                 report(before + (share - before) * part.stop / len(boards))
             before = share
-        if not totals.puzzles:
+        if is_list and not totals.puzzles:
             raise ValueError(
-                f"{file}: no puzzle found; give one a line, 0 or . for a blank {totals.bad_rows}"
+                f"{puzzle}: no puzzle found; give one a line, 0 or . for a blank {totals.bad_rows}"
             )
-    if totals.bad_rows:
-        print(strip_control(f"{file}: {totals.bad_rows}"), file=sys.stderr)
-    print(totals.summary(count, process_time() - began), file=sys.stderr)
+    if is_list:
+        totals.report(puzzle, count)
+    return 0 if totals.kinds["one"] == totals.puzzles else 1
 
 
-def _explained(verdicts: NDArray[np.str_]) -> NDArray[np.str_]:
-    """Add to each verdict 'undecided' what to do about it."""
-    advice = "undecided: raise --node-limit, or the limit of the policy"
-    return np.where(verdicts == "undecided", advice, verdicts)
+def _is_list(puzzle: str) -> bool:
+    return puzzle == "-" or puzzle.endswith(files.SUFFIXES)
 
 
-def _solution_lines(boards: NDArray[np.int8], result: FoundSolutions, limit: int) -> str:
-    """Format a line a board: its solution, or the board where there is none, and the verdict."""
-    shown = np.where(result.found[:, None, None] > 0, result.solutions, boards)
-    columns = [to_lines(shown), _explained(result.verdicts(limit)).astype("S")]
-    return files.join_columns(columns, separator="  ").decode("ascii")
+def _read(
+    puzzle: str, wanted: Geometry | None, on_bad_row: files.OnBadRow
+) -> Iterator[tuple[Geometry, NDArray[np.int8], float]]:
+    """Yield the boards of a puzzle, a list or standard input, as `files.stream_boards` does."""
+    if not _is_list(puzzle):
+        board = parse(puzzle, wanted)
+        yield geometry_for(len(board), wanted), board[None], 1.0
+    elif puzzle != "-":
+        yield from files.stream_boards(puzzle, wanted, on_bad_row=on_bad_row)
+    else:
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "standard-input.txt")
+            path.write_text(sys.stdin.read(), encoding="utf-8")
+            yield from files.stream_boards(path, wanted, on_bad_row=on_bad_row)
 
 
 @contextmanager
-def _solutions_file(path: Path) -> Iterator[WriteSolutions]:
-    """Yield a function that adds boards to a CSV file, which is there once the block has ended."""
-    with atomic_write(path) as temporary, temporary.open("wb") as file:
+def _writer(out: str, is_list: bool, count: int) -> Iterator[Write]:
+    """Yield what takes solved boards: it prints them, or writes a CSV file.
+
+    The file is there once the block has ended.
+    """
+    stdout = sys.stdout  # a progress bar diverts what is printed later
+
+    def draw(boards: NDArray[np.int8], geometry: Geometry, result: FoundSolutions) -> None:
+        verdict, remark = _verdicts(result, count)[0], _remark(boards[0], geometry, result)
+        shown = result.solutions if result.found[0] else boards
+        print(f"{verdict}{remark}\n{to_text(shown[0], geometry)}", file=stdout)
+
+    def print_lines(boards: NDArray[np.int8], geometry: Geometry, result: FoundSolutions) -> None:
+        shown = np.where(result.found[:, None, None] > 0, result.solutions, boards)
+        columns = [to_lines(shown), _verdicts(result, count).astype("S")]
+        text = files.join_columns(columns, separator="  ").decode("ascii")
+        print(text, end="", file=stdout, flush=True)
+
+    if not out:
+        yield print_lines if is_list else draw
+        return
+    with atomic_write(out) as temporary, temporary.open("wb") as file:
         file.write(b"puzzle,solution,solutions,decided\n")
 
-        def write(boards: NDArray[np.int8], result: FoundSolutions) -> None:
+        def write(boards: NDArray[np.int8], geometry: Geometry, result: FoundSolutions) -> None:
             solutions = np.where(result.found > 0, to_lines(result.solutions), b"")
             counts = result.found.astype(f"S{len(str(result.found.max()))}")
             decided = np.where(result.decided, b"1", b"0")
@@ -211,25 +154,42 @@ def _solutions_file(path: Path) -> Iterator[WriteSolutions]:
         yield write
 
 
+def _verdicts(result: FoundSolutions, limit: int) -> NDArray[np.str_]:
+    """Return the verdicts; 'undecided' with what to do about it."""
+    verdicts = result.verdicts(limit)
+    advice = "undecided: raise --node-limit, or the limit of the policy"
+    return np.where(verdicts == "undecided", advice, verdicts)
+
+
+def _remark(puzzle: NDArray[np.int8], geometry: Geometry, result: FoundSolutions) -> str:
+    """Say which of several solutions is drawn, or which givens leave none."""
+    if result.found[0]:
+        return "; one of them:" if result.found[0] >= 2 else ""
+    try:
+        check_puzzle(puzzle, geometry)
+    except ValueError as error:
+        return f": {error}"
+    return ""
+
+
 @dataclass
 class _Totals:
-    """How many boards have how many solutions, and the rows of a file that are no board."""
+    """How many boards have how many solutions, and the rows of a list that are no board."""
 
-    puzzles: int = 0
-    without: int = 0
-    one: int = 0
-    several: int = 0
-    undecided: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
+    began: float = field(default_factory=process_time)
+
+    @property
+    def puzzles(self) -> int:
+        """The number of boards."""
+        return self.kinds.total()
 
     def add(self, result: FoundSolutions) -> None:
         """Count the boards of a search."""
-        found, decided = result.found, result.decided
-        self.puzzles += len(found)
-        self.without += int(np.count_nonzero(decided & (found == 0)))
-        self.one += int(np.count_nonzero(decided & (found == 1)))
-        self.several += int(np.count_nonzero(found >= 2))
-        self.undecided += int(np.count_nonzero(~decided & (found < 2)))
+        decided = np.where(result.found == 1, "one", "none")
+        kinds = np.where(result.decided, decided, "undecided")
+        self.kinds.update(np.where(result.found >= 2, "several", kinds).tolist())
 
     def add_bad_row(self, line: int, problem: str) -> None:
         """Take note of a row: its number from 1, and what is wrong."""
@@ -243,11 +203,16 @@ class _Totals:
         rows = "row" if len(self.problems) == 1 else "rows"
         return f"{len(self.problems):,} bad {rows} left out, the first of them {self.problems[0]}"
 
-    def summary(self, limit: int, seconds: float) -> str:
-        """Say it in one line; `seconds` is the processor time that it took."""
-        solved = f"{self.one:,} with one, {self.several:,} with several"
-        return (
-            f"{self.puzzles:,} puzzles: {self.without:,} without a solution, "
-            f"{solved if limit > 1 else f'{self.one:,} solved'}, {self.undecided:,} undecided; "
-            f"{self.puzzles / max(seconds, 1e-9):,.0f} a second of processor time"
+    def report(self, name: str, limit: int) -> None:
+        """Print the totals of a list on standard error, with the processor time that it took."""
+        if self.problems:
+            print(strip_control(f"{name}: {self.bad_rows}"), file=sys.stderr)
+        seconds = max(process_time() - self.began, 1e-9)
+        one, several = self.kinds["one"], self.kinds["several"]
+        solved = f"{one:,} with one, {several:,} with several" if limit > 1 else f"{one:,} solved"
+        print(
+            f"{self.puzzles:,} puzzles: {self.kinds['none']:,} without a solution, {solved}, "
+            f"{self.kinds['undecided']:,} undecided; "
+            f"{self.puzzles / seconds:,.0f} a second of processor time",
+            file=sys.stderr,
         )

@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 from time import sleep
 
-from sudoku_gym.cli.puzzle_arguments import BankFileOrPuzzle, Board, Split, environment
+from sudoku_gym.app.game import Game
+from sudoku_gym.cli.puzzle_arguments import BankFileOrPuzzle, Board, Split, draw_puzzle
 from sudoku_gym.envs.rendering import save_film
-from sudoku_gym.evaluation.episode import Episode
 from sudoku_gym.policies import load_policy
 
 _TO_TOP = "\x1b[H\x1b[J"  # clears the screen of the terminal
@@ -50,25 +50,32 @@ def watch(
         raise ValueError(f"fps={fps}: use 0.1 to 1000")
     if heat and not out:
         raise ValueError("--heat colours the frames of a film: name one with --out film.gif")
-    env, options = environment(puzzle, board, split, blanks, erase=False)
-    game = Episode(env, load_policy(policy, trust=trust), seed, options, heat)
+    player = load_policy(policy, trust=trust)
+    if heat and not hasattr(player, "probabilities"):
+        raise ValueError(
+            f"{policy} has no probabilities: leave --heat out, or add a method "
+            "probabilities(boards, action_masks) -> [B, A]"
+        )
+    start, geometry = draw_puzzle(puzzle, board, split, blanks, seed)
+    game = Game(player, start, geometry, seed, heat)
     if out:
         Path(out).parent.mkdir(parents=True, exist_ok=True)
-        save_film((moment.render() for moment in game.play()), Path(out), fps)
-    elif sys.stdout.isatty():
-        for moment in game.play():
-            print(f"{_TO_TOP}{moment.text}\n{moment.caption}", flush=True)
-            sleep(1 / fps)
+        save_film((game.draw(size=None) for _ in game.play()), Path(out), fps)
     else:
-        _list(game)
+        _show(game, 1 / fps)
     print(f"{policy}: {game.result}{f', film in {out}' if out else ''}")
     return 0 if game.is_solved else 1
 
 
-def _list(game: Episode) -> None:
-    """Print the first and the last board and a line for each move between them."""
-    last = ""
-    for moment in game.play():
-        print(moment.caption if moment.caption else moment.text)
-        last = moment.text
-    print(last)
+def _show(game: Game, pause: float) -> None:
+    """Show every board in a terminal; else print the first, a line for each move, and the last."""
+    in_terminal = sys.stdout.isatty()
+    for number, frame in enumerate(game.play()):
+        line = f"{number}. {frame.move}" if number else ""
+        if in_terminal:
+            print(f"{_TO_TOP}{game.text}\n{line}", flush=True)
+            sleep(pause)
+        else:
+            print(line or game.text)
+    if not in_terminal:
+        print(game.text)

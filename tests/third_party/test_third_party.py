@@ -127,7 +127,7 @@ def test_every_command_takes_the_board_the_puzzles_and_the_policies(capsys):
     borrowed = "corner_sudoku.policies:Borrowed"
     assert "100.0 %" in run(capsys, "compare", borrowed, "--puzzles", "mine.csv", *board)
     assert "100.0 %" in run(capsys, "compare", borrowed, *PUZZLES)
-    run(capsys, "solve", "--file", "mine.csv", *board, "--out", "solved.csv")
+    run(capsys, "solve", "mine.csv", *board, "--out", "solved.csv")
     assert Path("solved.csv").read_text().count(",1,1\n") == 5
     assert "solved" in run(capsys, "watch", "mine.csv", *board, "--policy", borrowed)
     for env in (WITH_MODULE, NAMED):

@@ -1,5 +1,6 @@
 """Games on the page: moves of a policy and of a person, forwards and backwards."""
 
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -78,6 +79,27 @@ def test_the_policy_s_thoughts_are_shown(easy):
     assert "Not converged after 7 rounds" in game.status and "0.25" in game.status
     plain = Game(load_policy("naked-singles"), easy[0], easy[2])
     assert not plain.likely and (plain.draw() != game.draw()).any()
+
+
+@pytest.mark.parametrize("scale", [1e300, 7, True, np.float16(0.5)])
+def test_counts_are_shares_of_the_largest(easy, scale):
+    policy = Thoughtful()
+    policy.probabilities = lambda boards, masks: masks * scale
+    heat = Game(policy, easy[0], easy[2]).frame.heat
+    assert heat.dtype == np.float64 and heat.max() == min(scale, 1)
+
+
+def test_every_move_is_a_frame(easy):
+    puzzle, solution, geometry = easy
+    game = Game(load_policy("naked-singles"), puzzle, geometry, heat=False)
+    frames = list(game.play())
+    assert len(frames) == 1 + (puzzle == 0).sum() and game.is_solved
+    assert (frames[0].board == puzzle).all() and frames[0].last is None
+    for before, after in pairwise(frames):
+        ((row, column),) = np.argwhere(before.board != after.board)
+        assert after.last == (row, column)
+        assert after.move == f"{solution[row, column]} at row {row + 1}, column {column + 1}"
+    assert game.result == f"solved after {len(frames) - 1} moves"
 
 
 def test_a_dead_end_is_no_solution():

@@ -1,5 +1,7 @@
 """`sudoku-gym watch`."""
 
+import re
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -51,10 +53,13 @@ def test_a_terminal_shows_every_board(policy, capsys, monkeypatch):
 
 
 def test_a_game_may_be_lost(policy, capsys):
-    assert cli.main(["watch", PUZZLE, "--policy", "Illegal"]) == 1
-    out = capsys.readouterr().out
-    assert "1. 1 at row 1, column 1: illegal" in out
-    assert "not solved, 7 cells left after 1 moves" in out
+    assert cli.main(["watch", "12..........3..4", "--policy", "FirstLegal"]) == 1
+    assert re.search("not solved after [0-9]+ moves: [0-9]+ blanks left", capsys.readouterr().out)
+
+
+def test_an_illegal_move_is_an_error(policy, capsys):
+    assert cli.main(["watch", PUZZLE, "--policy", "Illegal"]) == 2
+    assert "the policy has chosen an illegal action, 0" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("options", [[], ["--heat"]])
