@@ -20,7 +20,7 @@ from PIL import Image
 
 import marked
 from sudoku_gym import SudokuEnv, load_policy, puzzles
-from sudoku_gym.evaluation.episode import Episode
+from sudoku_gym.app.game import Game
 from sudoku_gym.registration import ENVIRONMENTS
 
 if TYPE_CHECKING:
@@ -97,11 +97,11 @@ def film(name: str) -> tuple[bytes, str]:
     """Return a GIF of a game on the first test puzzle that seed 0 draws, and how it ended."""
     blanks = FILMED_BLANKS.get(name)
     env = make(name, split="test", augment=False, blanks=blanks)
-    game = Episode(env, load_policy(PLAYER), seed=0, options={}, heat=False)
-    boards = list(game.play())
-    moves, width = ceil(len(boards) / _FRAMES), _WIDTH.get(env.geometry.size, 360)
-    shown = [*boards[:-1:moves], boards[-1]]
-    first, *others = (Image.fromarray(moment.render(width)) for moment in shown)
+    game = Game(load_policy(PLAYER), env.reset(seed=0)[0], env.geometry, heat=False)
+    width = _WIDTH.get(env.geometry.size, 360)
+    pictures = [Image.fromarray(game.draw(width)) for _ in game.play()]
+    moves = ceil(len(pictures) / _FRAMES)
+    first, *others = (*pictures[:-1:moves], pictures[-1])
     file = io.BytesIO()
     first.save(file, "GIF", save_all=True, append_images=others, duration=250, loop=0)
     told = f"`{PLAYER}`, greedy, seed 0, on a puzzle of the test split "
