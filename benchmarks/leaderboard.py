@@ -57,7 +57,6 @@ ADDED = "added"  # the kind of a policy that `ROWS` does not list
 _SPREAD = {"sets": 1, "runs": 1, "rows": 3}  # levels of objects with a line an entry in the file
 _MIN_SECONDS = 0.5  # least time measured, unless `_MAX_LAPS` laps over the puzzles take less
 _MAX_LAPS = 60
-_REMEMBERED = 2 / 3  # of the time of the first lap; later laps that take less are of a memory
 _DIGITS = 6  # decimals of the seconds in the file
 _PACKAGES = ("sudoku-gym", "gymnasium", "numpy", "numba", "torch", "python-sat")
 # Of the processes that play. That of numba can't be raised later, and our kernels have one thread.
@@ -129,7 +128,7 @@ class Config:
 
 
 Place = tuple[str, FixedSet]  # of a cell: its policy and its set
-Task = Callable[[str, FixedSet, Config], tuple[Cell, int]]
+Task = Callable[[str, FixedSet, Config], Cell]
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -141,12 +140,12 @@ def main(argv: Sequence[str] | None = None) -> None:
         run, info = current_run(config.jobs)
         results["runs"].setdefault(run, info)
         to_play = [place for place in places if not _is_played(results, *place)]
-        for row, name, found, num_weights in _perform(play, results, to_play, config, config.jobs):
+        for row, name, found in _perform(play, results, to_play, config, config.jobs):
+            row["num_weights"] = found.pop("num_weights")
             row["cells"][name] = found | {"run": run}
-            row["num_weights"] = num_weights
             write(config.out, results)
         to_time = [place for place in places if _lacks_timing(results, *place)]
-        for row, name, found, _ in _perform(play_one_by_one, results, to_time, config, 1):
+        for row, name, found in _perform(play_one_by_one, results, to_time, config, 1):
             row["cells"][name]["timing"] = found | {"run": run}
             write(config.out, results)
 
@@ -252,7 +251,7 @@ def _lacks_timing(results: Results, name: str, fixed: FixedSet) -> bool:
 
 def _perform(
     what: Task, results: Results, places: Sequence[Place], config: Config, jobs: int
-) -> Iterator[tuple[dict[str, Any], str, Cell, int]]:
+) -> Iterator[tuple[dict[str, Any], str, Cell]]:
     """Play, or time, cells in processes; yield each: its row, its set, and what `what` returns."""
     if not places:
         return
@@ -263,21 +262,21 @@ def _perform(
         futures = {pool.submit(what, *place, config): place for place in places}
         for number, future in enumerate(as_completed(futures), start=1):
             name, fixed = futures[future]
-            yield results["rows"][name], fixed.name, *future.result()
+            yield results["rows"][name], fixed.name, future.result()
             left = (time.monotonic() - start) / number * (len(places) - number)
             print(f"{number} of {len(places)}: {name} on {fixed.name}; {duration(left)} left")
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def play(name: str, fixed: FixedSet, config: Config) -> tuple[Cell, int]:
+def play(name: str, fixed: FixedSet, config: Config) -> Cell:
     """Let a policy play a set, boards of `BATCH_CELLS` cells in parallel.
 
     It plays the subset first, and then the rest if the whole set will take no longer than the
     budget at that pace. An error of the policy is kept in the cell.
 
     Returns:
-        The cell, and the number of the policy's weights.
+        The cell, with the number of the policy's weights as `num_weights`.
     """
     puzzles, policy = puzzles_of(fixed), _warm(name)
     count, subset = len(puzzles), min(fixed.subset, len(puzzles))
@@ -302,20 +301,19 @@ def play(name: str, fixed: FixedSet, config: Config) -> tuple[Cell, int]:
     if orbits and 0 < 2 * orbits[1] <= len(solved):  # else most hold a single puzzle
         cell["orbits"] = list(orbits)
     card = model_card_of(policy)
-    return cell, card.weights if card else 0
+    return cell | {"num_weights": card.weights if card else 0}
 
 
-def play_one_by_one(name: str, fixed: FixedSet, config: Config) -> tuple[Cell, int]:
+def play_one_by_one(name: str, fixed: FixedSet, config: Config) -> Cell:
     """Time a policy on each of the first `TIMED_PUZZLES` puzzles of a set, played one by one.
 
     They are turned, mirrored, exchanged and renamed as the symmetries of their geometry allow, so
     that no policy has seen them before. One is played before it counts. The clock of a process may
     tick every few milliseconds only, so short puzzles are played repeatedly, by other symmetries
-    each time, and their mean is taken; but of a policy that remembers boards up to symmetry, which
-    takes far less for them later, it is the first time.
+    each time, and their mean is taken.
 
     Returns:
-        The timing, with the processor seconds of each puzzle, and 0.
+        The timing, with the processor seconds of each puzzle.
     """
     puzzles, policy = puzzles_of(fixed), _warm(name)
     boards, geometry = puzzles.puzzles[:TIMED_PUZZLES], puzzles.geometry
@@ -333,10 +331,8 @@ def play_one_by_one(name: str, fixed: FixedSet, config: Config) -> tuple[Cell, i
                 ]
                 laps.append([game.processor_seconds for game in games])
     except (ValueError, TimeoutError) as error:
-        return {"seconds": [], "error": str(error)}, 0
-    if sum(map(sum, laps[1:])) < _REMEMBERED * len(laps[1:]) * sum(laps[0]):
-        laps = laps[:1]
-    return {"seconds": [round(float(mean), _DIGITS) for mean in np.mean(laps, 0)]}, 0
+        return {"seconds": [], "error": str(error)}
+    return {"seconds": [round(float(mean), _DIGITS) for mean in np.mean(laps, 0)]}
 
 
 def _warm(name: str) -> Policy:

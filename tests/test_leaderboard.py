@@ -66,14 +66,14 @@ def test_a_set_depends_on_no_order_of_a_file(tmp_path):
 @pytest.mark.parametrize("policy", ["masked-random", "hidden-singles"])
 def test_playing_again_gives_the_outcomes_of_the_file(policy):
     for fixed in (FOUR, next(each for each in SETS if each.name == "9x9-naked-singles")):
-        cell, _ = play(policy, fixed, Config())
+        cell = play(policy, fixed, Config())
         before = RESULTS["rows"][policy]["cells"][fixed.name]
         assert cell["outcomes"] == before["outcomes"]
         assert cell.get("orbits") == before.get("orbits")
 
 
 def test_a_slow_policy_plays_the_subset_alone():
-    cell, _ = play("naked-singles", FOUR, Config(budget=-1.0))
+    cell = play("naked-singles", FOUR, Config(budget=-1.0))
     assert len(cell["outcomes"]) == FOUR.subset < FOUR.count
 
 
@@ -82,9 +82,9 @@ def test_a_slow_policy_plays_the_subset_alone():
 )
 def test_an_error_and_the_limit_end_a_cell_and_stand_in_it(monkeypatch, computes, limit, error):
     monkeypatch.setattr(leaderboard, "load_policy", lambda name: Refuses(computes))
-    cell, _ = play("refuses", FOUR, Config(limit=limit))
+    cell = play("refuses", FOUR, Config(limit=limit))
     assert error in cell["error"] and 0 < len(cell["outcomes"]) < FOUR.count
-    timing, _ = play_one_by_one("refuses", FOUR, Config(limit=limit))
+    timing = play_one_by_one("refuses", FOUR, Config(limit=limit))
     assert error in timing["error"] and not timing["seconds"]
 
 

@@ -1,5 +1,6 @@
 """What the hooks of the documentation make of the project's files: pages, the header."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -50,11 +51,11 @@ def test_an_environment_has_a_text_and_floors():
     docs = ROOT / "docs"
     about = environments.texts((docs / environments.PAGE).read_text(encoding="utf-8"))
     assert set(about) == set(ENVIRONMENTS)
-    floors = (docs / "results/floors.md").read_text(encoding="utf-8")
-    rows = environments.rows_of("Sudoku4x4-v0", floors).splitlines()
+    floors = json.loads((docs / "results/floors.json").read_text(encoding="utf-8"))
+    rows = environments.floors_of("Sudoku4x4-v0", floors).splitlines()
     assert len(rows) == 12 and rows[2].startswith("| naked singles ")
     with pytest.raises(ValueError, match="no floors of Sudoku5x5-v0"):
-        environments.rows_of("Sudoku5x5-v0", floors)
+        environments.floors_of("Sudoku5x5-v0", floors)
     assert environments.description().startswith("## Description")
 
 

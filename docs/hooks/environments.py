@@ -1,7 +1,7 @@
 """A page for each environment id, made while the site is built.
 
 Spaces and limits are read off the environments, the texts off `docs/environments.md` and the
-docstring of `SudokuEnv`, the floors off `docs/results/floors.md`; the film is a game that the
+docstring of `SudokuEnv`, the floors off `docs/results/floors.json`; the film is a game that the
 network of the package plays now.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import io
+import json
 import re
 from math import ceil
 from pathlib import Path
@@ -18,9 +19,11 @@ from typing import TYPE_CHECKING, Any
 import gymnasium as gym
 from PIL import Image
 
+import floors_page
 import marked
 from sudoku_gym import SudokuEnv, load_policy, puzzles
 from sudoku_gym.app.game import Game
+from sudoku_gym.evaluation.tables import markdown_table
 from sudoku_gym.registration import ENVIRONMENTS
 
 if TYPE_CHECKING:
@@ -40,13 +43,17 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
     template, overview, floors = (
         Path(config.docs_dir, name).read_text(encoding="utf-8")
-        for name in ("overrides/environment.template", PAGE, "results/floors.md")
+        for name in ("overrides/environment.template", PAGE, "results/floors.json")
     )
     about = texts(overview)
     for name in ENVIRONMENTS:
         path, (movie, told) = page_of(name), film(name)
         parts = {"about": about[name], "told": told, "film": path.with_suffix(".gif").name}
-        parts |= {"floors": rows_of(name, floors), "description": description(), "player": PLAYER}
+        parts |= {
+            "floors": floors_of(name, json.loads(floors)),
+            "description": description(),
+            "player": PLAYER,
+        }
         parts |= {"name": name, "bank": ENVIRONMENTS[name], "size": make(name).geometry.size}
         parts["facts"] = "\n".join(f"| {key} | {value} |" for key, value in facts_of(name).items())
         text = Template(template).substitute(parts)
@@ -126,13 +133,15 @@ def facts_of(name: str) -> dict[str, str]:
     }
 
 
-def rows_of(name: str, floors: str) -> str:
-    """Return the rows of an id in both tables of the floors, without the column of the id."""
-    rows = re.findall(rf"^\| `{name}` +\| (.*)$", floors, re.MULTILINE)
+def floors_of(name: str, results: floors_page.Results) -> str:
+    """Return the table of the floors of an id, by grade and by number of blanks."""
+    by_grade = floors_page.rows_of(name, results, "grade")
+    by_blanks = floors_page.rows_of(name, results, "blanks")
+    rows = [*by_grade, *([f"{blanks} blanks", *row] for blanks, *row in by_blanks)]
     if not rows:
-        raise ValueError(f"there are no floors of {name}: run benchmarks/floors.py again")
-    heads = "grade, or blanks | puzzles | masked-random | naked singles | naked + hidden singles |"
-    return "\n".join(f"| {row}" for row in (heads, "---|---:|---:|---:|---:|", *rows))
+        raise ValueError(f"there are no floors of {name}: run benchmarks/floors.py")
+    heads = ["puzzles with", "count", "masked-random", "naked singles", "naked + hidden singles"]
+    return markdown_table(heads, rows)
 
 
 def description() -> str:
