@@ -94,7 +94,7 @@ def _best(results: Results) -> str:
     """Show the first of each kind: few columns, for narrow screens too."""
     rows = []
     for kind, (policy, *_) in by_kind(results).items():
-        name = f"{kind}<br>{code(policy)}"
+        name = f"{kind}<br>`{policy}`"
         rows.append([name, _share(results, policy, SORTED_BY), *_costs(results, policy)])
     heads = ["the best of each kind", _title(results, SORTED_BY), "ms a puzzle", "weights"]
     return markdown_table(heads, rows)
@@ -107,7 +107,7 @@ def _shares(results: Results, sets: Sequence[str], *, with_costs: bool = False) 
         rows.append([f"**{KINDS.get(kind, kind)}**", *[""] * (len(sets) + 2 * with_costs)])
         for policy in policies:
             costs = _costs(results, policy) if with_costs else []
-            rows.append([code(policy), *(_share(results, policy, each) for each in sets), *costs])
+            rows.append([f"`{policy}`", *(_share(results, policy, each) for each in sets), *costs])
     costs = ["ms a puzzle", "weights"] if with_costs else []
     return markdown_table(["policy", *(_title(results, name) for name in sets), *costs], rows)
 
@@ -149,7 +149,7 @@ def _times(results: Results) -> str:
     for policies in by_kind(results).values():
         for policy in policies:
             cells = results["rows"][policy]["cells"]
-            rows.append([code(policy), *(_time(cells.get(name)) for name in sets)])
+            rows.append([f"`{policy}`", *(_time(cells.get(name)) for name in sets)])
     return markdown_table(["policy", *sets.values()], rows)
 
 
@@ -168,7 +168,7 @@ def _sets(results: Results) -> str:
         cells = each["title"], source, each["board"]
         givens = " to ".join(map(str, dict.fromkeys(each["givens"])))
         counts = str(each["count"]), str(each["subset"])
-        rows.append([code(name), *cells, *counts, givens, code(each["sha256"][:_SHORT])])
+        rows.append([f"`{name}`", *cells, *counts, givens, f"`{each['sha256'][:_SHORT]}`"])
     return markdown_table(heads, rows, names=4)
 
 
@@ -179,9 +179,9 @@ def _rows(results: Results) -> str:
         cells = row["cells"].values()
         used = {each["run"] for cell in cells for each in (cell, cell.get("timing", cell))}
         runs = [str(number) for number, run in enumerate(results["runs"], start=1) if run in used]
-        weights = code(row["weights"][:_SHORT]) if row["weights"] else _NOTHING
+        weights = f"`{row['weights'][:_SHORT]}`" if row["weights"] else _NOTHING
         about = row["kind"], row["package"] or _NOTHING
-        rows.append([code(policy), *about, weights, ", ".join(runs) or _NOTHING])
+        rows.append([f"`{policy}`", *about, weights, ", ".join(runs) or _NOTHING])
     return markdown_table(heads, rows, names=5)
 
 
@@ -192,7 +192,8 @@ def _not_played(results: Results) -> Iterator[str]:
             if "error" in cell:
                 reasons.setdefault((policy, cell["error"]), []).append(name)
     for (policy, error), names in reasons.items():
-        yield f"- {code(policy)} on {', '.join(map(code, names))}: {code(error)}"
+        sets = ", ".join(f"`{name}`" for name in names)
+        yield f"- `{policy}` on {sets}: `{error}`"
 
 
 def _runs(results: Results) -> str:
@@ -200,13 +201,8 @@ def _runs(results: Results) -> str:
     rows = []
     for number, run in enumerate(results["runs"].values(), start=1):
         commit, _, changes = run["commit"].partition("+")
-        shown = code(commit[:_SHORT]) + " (changed)" * bool(changes) if commit else "unknown"
+        shown = f"`{commit[:_SHORT]}`" + " (changed)" * bool(changes) if commit else "unknown"
         versions = ", ".join(" ".join(each) for each in run["versions"].items())
         cells = [run["date"], shown, run["machine"]]
         rows.append([str(number), *cells, str(run["cores"]), str(run["jobs"]), versions])
     return markdown_table(heads, rows, names=7)
-
-
-def code(text: str) -> str:
-    """Return a name, or an error, as code in Markdown."""
-    return f"`{text}`"

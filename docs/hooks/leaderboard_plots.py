@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from leaderboard_page import PAGE, SORTED_BY, Results, is_shown, seconds_of, share_of
@@ -80,8 +79,16 @@ def plot(results: Results) -> Figure:
             label=kind,
         )
     learned = {name: each for name, each in points.items() if kinds[name] in LEARNED}
-    _draw_frontier(axes, points, "-", "frontier of all", 1)
-    _draw_frontier(axes, learned, ":", "frontier of networks that play without search", -1)
+    for chosen, line, label, side in (
+        (points, "-", "frontier of all", 1),
+        (learned, ":", "frontier of networks that play without search", -1),
+    ):
+        names = frontier(chosen)
+        seconds, shares = ([points[name][i] for name in names] for i in (0, 1))
+        axes.step(seconds, shares, line, where="post", color="#444444", linewidth=1, label=label)
+        for i, name in enumerate(names):  # names of points side by side stand at two heights
+            place = {"xytext": (4, side * (10 + 10 * (i % 2))), "textcoords": "offset points"}
+            axes.annotate(name, points[name], fontsize="small", **place)
     axes.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1])
     axes.set_xlabel("processor seconds a hard puzzle, one core", color="#444444")
     axes.set_ylabel(f"share of {SORTED_BY} puzzles solved")
@@ -89,26 +96,3 @@ def plot(results: Results) -> Figure:
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize="small")
     return figure
-
-
-def _draw_frontier(
-    axes: Axes, points: Mapping[str, tuple[float, float]], line: str, label: str, side: int
-) -> None:
-    """Draw the frontier of points as steps; `side` has the names above (1) or below (-1) them."""
-    names = frontier(points)
-    if not names:
-        return
-    seconds, shares = zip(*(points[name] for name in names), strict=True)
-    axes.step(seconds, shares, line, where="post", color="#444444", linewidth=1, label=label)
-    near = [
-        seconds[i + 1] < 2 * seconds[i] and shares[i + 1] < shares[i] + 0.2
-        for i in range(len(names) - 1)
-    ]
-    levels = [0] * len(names)  # names of points side by side stand one above the other
-    for i in range(1, len(names)) if side > 0 else range(len(names) - 2, -1, -1):
-        before = i - side
-        levels[i] = levels[before] + 1 if near[min(i, before)] else 0
-    arrow = {"arrowstyle": "-", "color": "#999999", "linewidth": 0.6, "relpos": (0, 0.5)}
-    for name, level in zip(names, levels, strict=True):
-        place = {"xytext": (12, side * (10 + 9 * level)), "textcoords": "offset points"}
-        axes.annotate(name, points[name], fontsize="small", arrowprops=arrow, **place)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import marked
-from leaderboard_page import code
 from sudoku_gym.evaluation import percent
 from sudoku_gym.evaluation.lists import ListRow, Share, read_list_results
 from sudoku_gym.evaluation.tables import markdown_table
@@ -25,7 +24,7 @@ def fill_in(markdown: str, results: Path) -> str:
     """Put the parts that are marked with `records` in their places, from a file of results."""
     rows = sorted(read_list_results(results).rows, key=lambda row: -row.all.solved)
     others = [
-        [code(row.policy), _share(row.all), f"{row.milliseconds:,g}"]
+        [f"`{row.policy}`", _share(row.all), f"{row.milliseconds:,g}"]
         for row in rows
         if not row.card
     ]
@@ -47,7 +46,7 @@ def _tracks(rows: Sequence[ListRow]) -> str:
                 shown = f"{card.solutions:,}" if card.solutions else "none"
                 rounds = "-" if row.rounds is None else f"{row.rounds:,.0f}"
                 about = [card.play, str(1 + card.restarts), f"{card.weights:,}", shown, rounds]
-                found.append([code(row.policy), _share(row.all), *about, f"{row.milliseconds:,g}"])
+                found.append([f"`{row.policy}`", _share(row.all), *about, f"{row.milliseconds:,g}"])
         head = f"**{title}**" + ("" if found else ": none yet")
         lines += [[head, *[""] * (len(heads) - 1)], *found]
     return markdown_table(heads, lines)
@@ -61,7 +60,7 @@ def _groups(rows: Sequence[ListRow]) -> str:
         for group, share in shares[0].items():
             cells = [percent(each[group].solved / each[group].count) for each in shares]
             lines.append([f"{title}: {group}", f"{share.count:,}", *cells])
-    return markdown_table(["puzzles", "count", *(code(row.policy) for row in rows)], lines)
+    return markdown_table(["puzzles", "count", *(f"`{row.policy}`" for row in rows)], lines)
 
 
 def _share(share: Share) -> str:
