@@ -1,12 +1,11 @@
 """Networks: a body that reads boards, heads that answer, and the policy that plays them."""
 
 from sudoku_learning.networks.attention import AttentionBlock, AttentionConfig
-from sudoku_learning.networks.bodies import Body, BodyConfig, Features, RecurrentBody, chunks
+from sudoku_learning.networks.bodies import Body, BodyConfig, Features, chunks
 from sudoku_learning.networks.convergence import NO_RESTARTS, NetworkOutput, Restarts
-from sudoku_learning.networks.factor_graph import FactorGraphConfig, RecurrentState
+from sudoku_learning.networks.factor_graph import FactorGraphBody, FactorGraphConfig, RecurrentState
 from sudoku_learning.networks.heads import (
     ILLEGAL_LOGIT,
-    CellDigitsConfig,
     HeadConfig,
     LogFlowConfig,
     PolicyConfig,
@@ -32,7 +31,7 @@ __all__ = [
     "AttentionConfig",
     "Body",
     "BodyConfig",
-    "CellDigitsConfig",
+    "FactorGraphBody",
     "FactorGraphConfig",
     "Features",
     "HeadConfig",
@@ -45,7 +44,6 @@ __all__ = [
     "PolicyConfig",
     "Prediction",
     "QConfig",
-    "RecurrentBody",
     "RecurrentState",
     "Restarts",
     "ValueConfig",

@@ -6,8 +6,8 @@ by which heads read them: some numbers for each legal placement, or for each boa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Iterator
+from typing import Any, Protocol
 
 from torch import Tensor, nn
 
@@ -48,44 +48,6 @@ class Body(Protocol):
 
         Extensive numbers add up over the parts of a board, as the log of a count does: the
         factor-graph body then sums over its parts; other bodies read them as any numbers.
-        """
-
-
-@runtime_checkable
-class RecurrentBody(Protocol):
-    """A body that applies one layer for many rounds and can go on from where it stopped."""
-
-    @property
-    def rounds(self) -> int:
-        """Rounds of the next call."""
-
-    @rounds.setter
-    def rounds(self, rounds: int | None) -> None:
-        """Set the rounds of all later calls; None takes those of the configuration."""
-
-    @property
-    def convergence_margin(self) -> float | None:
-        """A board has converged once no logit is closer to 0; None: all rounds are always run."""
-
-    def segments(self, rounds: int | None = None) -> list[int]:
-        """Divide rounds, by default those of the next call, into segments as in training."""
-
-    def __call__(
-        self,
-        boards: Tensor,
-        masks: Tensor,
-        geometry: Geometry,
-        all_rounds: bool = False,
-        recurrent_states: Sequence[Any] | None = None,
-        rounds: int | None = None,
-        graph: Any = None,
-    ) -> Any:
-        """Return the `Features` of boards, see `Body` for the first arguments.
-
-        The `recurrent_states` are for each board that in which an earlier call left it (no gradient
-        goes back there), or None for the first; if given, the features hold those after the last
-        round. `rounds` are by default `self.rounds`. `graph` is that of the features of an earlier
-        call on the same boards and masks, to save computing it again.
         """
 
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import ModelCard
 from sudoku_learning.networks.attention import AttentionConfig
-from sudoku_learning.networks.bodies import BodyConfig, RecurrentBody
+from sudoku_learning.networks.bodies import BodyConfig
 from sudoku_learning.networks.convergence import NO_RESTARTS, NetworkOutput, Restarts, are_solutions
 from sudoku_learning.networks.factor_graph import (
     FactorGraphBody,
@@ -116,7 +116,7 @@ class Network(nn.Module):
         if self.can_converge:
             return self._run_starts(boards, masks, geometry, chosen, rounds, restarts)
         features = self.body(boards, masks, geometry)
-        count = self.body.rounds if isinstance(self.body, RecurrentBody) else 1
+        count = self.body.rounds if isinstance(self.body, FactorGraphBody) else 1
         return NetworkOutput(
             {name: head(features)[-1] for name, head in chosen.items()},
             torch.zeros(len(boards), dtype=torch.bool),
@@ -127,7 +127,7 @@ class Network(nn.Module):
     def can_converge(self) -> bool:
         """Whether `forward_until_converged` stops boards early."""
         body = self.body
-        has_margin = isinstance(body, RecurrentBody) and body.convergence_margin is not None
+        has_margin = isinstance(body, FactorGraphBody) and body.convergence_margin is not None
         return has_margin and not self.heads.keys().isdisjoint(CONVERGENCE_HEADS)
 
     def model_card(
@@ -271,9 +271,8 @@ class Network(nn.Module):
         body = self.body
         if torch.is_grad_enabled() or not (isinstance(body, FactorGraphBody) and body.is_compiled):
             return None
-        if not isinstance(head, PlacementHead) or head.has_limits:
-            return None
-        return head.readout.linear if isinstance(head.readout, PlacementReadout) else None
+        readout = head.readout if isinstance(head, PlacementHead) else None
+        return readout.linear if isinstance(readout, PlacementReadout) else None
 
     def forward_all_rounds(
         self, boards: Tensor, masks: Tensor, geometry: Geometry

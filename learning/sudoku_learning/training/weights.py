@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from torch import nn
 
 from sudoku_gym.storage.reading import error_context
-from sudoku_learning.networks.bodies import RecurrentBody
+from sudoku_learning.networks import FactorGraphBody
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.config import TrainingConfig
 from sudoku_learning.training.run_folder import checkpoint_in, checkpoints_of
@@ -42,7 +42,7 @@ def load_network(
         network.load_state_dict(weights)
     if rounds is not None:
         body = getattr(network, "body", None)
-        if not isinstance(body, RecurrentBody):
+        if not isinstance(body, FactorGraphBody):
             raise ValueError(f"rounds={rounds}: the network in {folder} has none to choose")
         body.rounds = rounds
     return config, network

@@ -11,7 +11,6 @@ from sudoku_learning.networks import (
     ILLEGAL_LOGIT,
     POLICY_AND_VALUE,
     AttentionConfig,
-    CellDigitsConfig,
     FactorGraphConfig,
     LogFlowConfig,
     MLPConfig,
@@ -34,11 +33,11 @@ BODIES = [
 ]
 HEADS = {
     "policy": PolicyConfig(),
-    "q": QConfig(-2.0, -1.0),
-    "free q": QConfig(),
+    "q": QConfig(),
+    "dueling q": QConfig(dueling=True),
     "value": ValueConfig(),
+    "negative value": ValueConfig(-2.0, -1.0),
     "log flow": LogFlowConfig(),
-    "digits": CellDigitsConfig(),
 }
 bodies = pytest.mark.parametrize("body", BODIES, ids=repr)
 
@@ -63,18 +62,13 @@ def make(body, heads=None, geometry=None):
 def test_heads_answer_in_the_shapes_and_ranges_they_promise(body):
     boards, masks, geometry = positions()
     found = evaluate_boards(make(body), boards, masks, geometry).outputs
-    for name in ("policy", "q", "free q"):
+    for name in ("policy", "q", "dueling q"):
         assert found[name].shape == masks.shape and found[name].dtype == np.float32
         assert (found[name][~masks] == ILLEGAL_LOGIT).all()
         assert (found[name][masks] > ILLEGAL_LOGIT / 2).all()
-    assert ((found["q"][masks] > -2) & (found["q"][masks] < -1)).all()
     assert found["value"].shape == found["log flow"].shape == (7,)
     assert ((found["value"] > 0) & (found["value"] < 1)).all()
-    chances = np.exp(found["digits"])
-    assert chances.shape == (7, 16, 4)
-    has_candidates = masks.reshape(7, 16, 4).any(2)
-    np.testing.assert_allclose(chances.sum(2)[has_candidates], 1, rtol=1e-5)
-    assert (chances[~masks.reshape(7, 16, 4)] == 0).all()
+    assert ((found["negative value"] > -2) & (found["negative value"] < -1)).all()
     assert all(np.isfinite(each).all() for each in found.values())
 
 
@@ -131,7 +125,7 @@ def test_a_body_for_one_size_refuses_another(body):
         (AttentionConfig, {"heads": 3}, "heads divide width"),
         (AttentionConfig, {"perceptron": 0}, "perceptron must be at least 1"),
         (ValueConfig, {"low": None}, "give both low and high"),
-        (QConfig, {"low": 1.0, "high": 1.0}, "low must be less than high"),
+        (ValueConfig, {"low": 1.0, "high": 1.0}, "low must be less than high"),
     ],
 )
 def test_unusable_settings_are_refused(kind, wrong, message):
@@ -149,7 +143,7 @@ def test_the_policy_plays_what_the_head_rates_highest():
     boards, masks, geometry = positions()
     network = make(FactorGraphConfig(8, 2))
     scores = evaluate_boards(network, boards, masks, geometry).outputs
-    for head in ("policy", "free q"):
+    for head in ("policy", "q"):
         policy = NetworkPolicy(network, head)
         policy.reset(boards, geometry, np.random.default_rng(0))
         playing = masks.any(1)

@@ -14,7 +14,7 @@ from sudoku_learning.networks import (
     PolicyConfig,
     QConfig,
 )
-from sudoku_learning.networks.onnx import DenseFactorGraphBody, check_onnx, export_onnx
+from sudoku_learning.networks.onnx import WholeGraph, check_onnx, export_onnx
 
 
 def boards_of(name, count=6):
@@ -28,17 +28,18 @@ def boards_of(name, count=6):
 
 @pytest.mark.parametrize("name", ["4x4", "6x6", "9x9", "x9x9", "jigsaw9x9", "latin9x9"])
 @pytest.mark.parametrize("intersections", [False, True])
-def test_dense_rounds_are_those_of_graphs(name, intersections):
+def test_rounds_on_the_whole_graph_are_those_of_graphs(name, intersections):
     boards, masks, geometry = boards_of(name)
     config = FactorGraphConfig(channels=16, intersections=intersections)
-    body = config.build(geometry)
-    torch.nn.init.normal_(body.gamma, 0.5, 0.3)
+    network = Network(config, {"policy": PolicyConfig()}, geometry)
+    torch.nn.init.normal_(network.body.gamma, 0.5, 0.3)
+    network.body.rounds = 5
     masks[0, masks[0].nonzero()[0][::2]] = False  # narrower than the rules
     given = torch.from_numpy(boards), torch.from_numpy(masks)
     with torch.no_grad():
-        wanted = body(*given, geometry, rounds=5).variables[-1]
-        found = DenseFactorGraphBody(body, geometry, 5)(given[0].long(), given[1])
-    assert torch.allclose(found[given[1]], wanted, atol=1e-4)
+        wanted = network(*given, geometry)["policy"]
+        found = WholeGraph(network, "policy", geometry, 5)(given[0].long(), given[1])
+    assert torch.allclose(found, wanted, atol=1e-4)
 
 
 @pytest.fixture

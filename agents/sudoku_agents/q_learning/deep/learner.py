@@ -24,7 +24,7 @@ from sudoku_curricula import curves
 from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_gym.puzzles.sources import Blanks
-from sudoku_learning.networks import NetworkPolicy, RecurrentBody
+from sudoku_learning.networks import FactorGraphBody, NetworkPolicy
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.recurrent import run_updates
 from sudoku_learning.training import (
@@ -63,7 +63,7 @@ class DQNPlayer:
         geometry = geometry_of_env(config.env)
         self._policy = NetworkPolicy(make_q_network(config, geometry), HEAD)
         body = self._policy.network.body
-        if isinstance(body, RecurrentBody) and config.sampling_rounds is not None:
+        if isinstance(body, FactorGraphBody) and config.sampling_rounds is not None:
             body.rounds = min(config.sampling_rounds, body.rounds)
 
     def sample(self, weights: Mapping[str, Tensor], task: SamplingTask) -> DQNGames:

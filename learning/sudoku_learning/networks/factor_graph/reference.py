@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import linear
 
@@ -23,15 +24,6 @@ from sudoku_learning.networks.factor_graph.recurrent_state import (
     split_states,
     state_ptrs,
 )
-
-
-class _Carried(NamedTuple):
-    """What a round hands to the next: states, and messages on all edges."""
-
-    variables: Tensor  # [V, H]
-    to_variable: Tensor  # [E, H]
-    intersections: Tensor  # [Q, H]
-    to_factor: Tensor  # float64 [E, H]
 
 
 class LayerWeights(NamedTuple):
@@ -51,69 +43,104 @@ class LayerWeights(NamedTuple):
     intersection_gate_bias: Tensor  # [2 H]
 
 
-class _Intersections:
-    """A graph's intersections on the device that computes."""
+class Carried(NamedTuple):
+    """What a round hands to the next: states, and messages on all edges; `[..., n, H]` each."""
 
-    def __init__(self, graph: FactorGraph, like: Tensor) -> None:
-        self.count = len(graph.list_ptr) // 4
-        edges = torch.from_numpy(graph.list_edges).to(like.device).long()
-        lengths = np.diff(graph.list_ptr)
-        list_of = np.empty(4 * self.count, np.int64)  # 4 q, 4 q + 1, ...: the four lists of q
-        list_of[graph.intersection_lists.ravel()] = np.arange(4 * self.count)
-        owners = torch.from_numpy(list_of.repeat(lengths)).to(like.device)
-        # edges and intersections int64 `[n]` of each of the four kinds of lists
-        self.lists = [
-            (edges[owners % 4 == kind], owners[owners % 4 == kind] // 4) for kind in range(4)
-        ]
-        variables, column = np.nonzero(graph.variable_intersections < self.count)
-        members = graph.variable_intersections[variables, column]
-        self.variables = torch.from_numpy(variables).to(like.device)
-        self.of_variables = torch.from_numpy(members).to(like.device).long()
-
-    def step(self, weights: LayerWeights, states: Tensor, to_factor: Tensor) -> Tensor:
-        """Return the new states, given the messages on all edges."""
-        inside, outside, also_inside, also_outside = (
-            to_factor.new_full((self.count, to_factor.shape[1]), EPSILON)
-            .index_add(0, intersections, to_factor.index_select(0, edges))
-            .to(states.dtype)
-            for edges, intersections in self.lists
-        )
-        messages = [torch.log(inside * also_inside), torch.log(outside * also_outside)]
-        x = torch.cat([states, *(MESSAGE_SCALE * message for message in messages)], 1)
-        gates = linear(x, weights.intersection_gate, weights.intersection_gate_bias)
-        return _gru_step(states, gates)
-
-    def aggregate(self, states: Tensor, like: Tensor) -> Tensor:
-        """Return the sum of the states of each variable's intersections."""
-        members = states.index_select(0, self.of_variables)
-        return torch.zeros_like(like).index_add(0, self.variables, members)
+    variables: Tensor  # [V, H]
+    to_variable: Tensor  # [E, H]
+    intersections: Tensor  # [Q, H]
+    to_factor: Tensor  # float64 [E, H]
 
 
 @dataclass(frozen=True)
-class _Edges:
-    """A graph's edges on the device that computes: int64 `[E]` each."""
+class Intersections:
+    """A graph's intersections on the device that computes."""
 
-    variables: Tensor
-    factors: Tensor
-    num_factors: int
-    fulfilled: Tensor  # [V, 1], how many constraints of each placement another cell fulfils
+    lists: Tensor
+    """int64 `[4, Q, n]`, the edges of the four kinds of lists; E stands for none"""
+    of_variable: Tensor
+    """int64 `[V, J]`, the intersections of each variable; Q stands for none"""
+    is_member: Tensor | None = None
+    """bool `[..., V, J, 1]`, whether a variable is in an intersection of it; None: in all"""
 
     @staticmethod
-    def of(graph: FactorGraph, like: Tensor) -> _Edges:
-        factor_ptr = torch.from_numpy(graph.factor_ptr).to(like.device).long()
-        num_factors = len(graph.factor_ptr) - 1
-        every = torch.arange(num_factors, device=like.device)
-        fulfilled = (graph.variable_edges > len(graph.edge_variable)).sum(1, keepdims=True)
-        return _Edges(
-            variables=torch.from_numpy(graph.edge_variable).to(like.device).long(),
-            factors=every.repeat_interleave(factor_ptr.diff()),
-            num_factors=num_factors,
-            fulfilled=torch.from_numpy(fulfilled).to(like),
+    def of(graph: FactorGraph, like: Tensor) -> Intersections:
+        """Read them off a graph."""
+        lists = _padded(graph.list_ptr, graph.list_edges, len(graph.edge_variable))
+        return Intersections(
+            torch.from_numpy(lists[graph.intersection_lists.T]).to(like.device),
+            torch.from_numpy(graph.variable_intersections).to(like.device).long(),
         )
 
-    def totals(self, to_factor: Tensor) -> Tensor:
-        totals = to_factor.new_zeros(self.num_factors, to_factor.shape[1])
-        return totals.index_add(0, self.factors, to_factor)
+    def step(self, weights: LayerWeights, states: Tensor, to_factor: Tensor) -> Tensor:
+        """Return the new states, given the messages on all edges."""
+        sums = (EPSILON + _rows(to_factor, self.lists).sum(-2)).to(states.dtype)
+        inside, outside, also_inside, also_outside = sums.unbind(-3)
+        messages = [torch.log(inside * also_inside), torch.log(outside * also_outside)]
+        x = torch.cat([states, *(MESSAGE_SCALE * message for message in messages)], -1)
+        gates = linear(x, weights.intersection_gate, weights.intersection_gate_bias)
+        return _gru_step(states, gates)
+
+    def aggregate(self, states: Tensor) -> Tensor:
+        """Return the sum of the states of each variable's intersections."""
+        members = _rows(states, self.of_variable)
+        return (members if self.is_member is None else members * self.is_member).sum(-2)
+
+
+@dataclass(frozen=True)
+class Edges:
+    """A graph's edges on the device that computes; E stands for none."""
+
+    variables: Tensor
+    """int64 `[E]`"""
+    factors: Tensor
+    """int64 `[E]`"""
+    of_variable: Tensor
+    """int64 `[V, K]`, the edges of each variable"""
+    of_factor: Tensor
+    """int64 `[F, n]`, the edges of each factor"""
+    fulfilled: Tensor
+    """`[..., V, 1]`, how many constraints of each placement another cell fulfils"""
+    is_open: Tensor | None = None
+    """bool `[..., E, 1]`, the edges that messages go along; None: all"""
+
+    @staticmethod
+    def of(graph: FactorGraph, like: Tensor) -> Edges:
+        """Read them off a graph."""
+        count = len(graph.edge_variable)
+        factor_of = np.arange(len(graph.factor_ptr) - 1).repeat(np.diff(graph.factor_ptr))
+        fulfilled = (graph.variable_edges > count).sum(1, keepdims=True)
+        variables, factors, of_variable, of_factor = (
+            torch.from_numpy(array).to(like.device).long()
+            for array in (
+                graph.edge_variable,
+                factor_of,
+                np.minimum(graph.variable_edges, count),
+                _padded(graph.factor_ptr, np.arange(count), count),
+            )
+        )
+        return Edges(
+            variables, factors, of_variable, of_factor, torch.from_numpy(fulfilled).to(like)
+        )
+
+    def totals(self, numbers: Tensor) -> Tensor:
+        """Return the sum over the edges of each factor, `[..., F, H]`, of numbers of edges."""
+        return _rows(numbers, self.of_factor).sum(-2)
+
+    def along_open(self, messages: Tensor) -> Tensor:
+        """Return the messages with 0 on the edges that are not open."""
+        return messages if self.is_open is None else torch.where(self.is_open, messages, 0.0)
+
+    def sums(self, numbers: Tensor) -> Tensor:
+        """Return the sum over the edges of each variable, `[..., V, H]`, of numbers of edges."""
+        return _rows(numbers, self.of_variable).sum(-2)
+
+    def to_factor(self, weights: LayerWeights, variables: Tensor, to_variable: Tensor) -> Tensor:
+        """The messages to factors, in float64: subtracting them from their sum leaves no noise."""
+        unary = linear(variables, weights.message, weights.message_bias)
+        logs = torch.addcmul(unary.index_select(-2, self.variables), weights.gamma, to_variable)
+        messages = torch.exp(logs.clamp(-MAX_LOG_MESSAGE, MAX_LOG_MESSAGE)).double()
+        return self.along_open(messages)
 
 
 def run_rounds(
@@ -131,9 +158,9 @@ def run_rounds(
     Raises:
         ValueError: if there is not a state for each board, or one belongs to another board.
     """
-    edges = _Edges.of(graph, weights.start)
+    edges = Edges.of(graph, weights.start)
     has_intersections = len(weights.intersection_start) > 0
-    intersections = _Intersections(graph, weights.start) if has_intersections else None
+    intersections = Intersections.of(graph, weights.start) if has_intersections else None
     variables = weights.start.expand(len(graph.positions), -1)
     first = weights.intersection_start if intersections else weights.start
     intersection_states = first.expand(len(graph.list_ptr) // 4, -1)
@@ -142,8 +169,8 @@ def run_rounds(
         initial = join_states(states, graph, variables.shape[1])
         new = variables, to_variable, intersection_states
         variables, to_variable, intersection_states = _loaded(new, initial, graph)
-    to_factor = _to_factor(weights, variables, to_variable, edges)
-    carried = _Carried(variables, to_variable, intersection_states, to_factor)
+    to_factor = edges.to_factor(weights, variables, to_variable)
+    carried = Carried(variables, to_variable, intersection_states, to_factor)
     kept: list[tuple[Tensor, Tensor]] = []
     for step in range(rounds):
         carried = plain_round(weights, edges, intersections, carried)
@@ -159,23 +186,21 @@ def run_rounds(
 
 def plain_round(
     weights: LayerWeights,
-    edges: _Edges,
-    intersections: _Intersections | None,
-    carried: _Carried,
-) -> _Carried:
+    edges: Edges,
+    intersections: Intersections | None,
+    carried: Carried,
+) -> Carried:
     """Run one round."""
     variables, to_variable, intersection_states, to_factor = carried
-    others = edges.totals(to_factor).index_select(0, edges.factors) - to_factor
-    to_variable = torch.log(others.to(variables.dtype) + EPSILON)
-    fulfilled = MAX_LOG_MESSAGE * edges.fulfilled.expand_as(variables)
-    sums = fulfilled.index_add(0, edges.variables, to_variable)
-    x = [variables, MESSAGE_SCALE * sums]
+    others = edges.totals(to_factor).index_select(-2, edges.factors) - to_factor
+    to_variable = edges.along_open(torch.log(others.to(variables.dtype) + EPSILON))
+    x = [variables, MESSAGE_SCALE * (MAX_LOG_MESSAGE * edges.fulfilled + edges.sums(to_variable))]
     if intersections:
         intersection_states = intersections.step(weights, intersection_states, to_factor)
-        x.append(intersections.aggregate(intersection_states, variables))
-    variables = _gru_step(variables, linear(torch.cat(x, 1), weights.gate, weights.gate_bias))
-    to_factor = _to_factor(weights, variables, to_variable, edges)
-    return _Carried(variables, to_variable, intersection_states, to_factor)
+        x.append(intersections.aggregate(intersection_states))
+    variables = _gru_step(variables, linear(torch.cat(x, -1), weights.gate, weights.gate_bias))
+    to_factor = edges.to_factor(weights, variables, to_variable)
+    return Carried(variables, to_variable, intersection_states, to_factor)
 
 
 def _loaded(new: tuple[Tensor, ...], initial: InitialStates, graph: FactorGraph) -> list[Tensor]:
@@ -188,14 +213,21 @@ def _loaded(new: tuple[Tensor, ...], initial: InitialStates, graph: FactorGraph)
 
 
 def _gru_step(states: Tensor, gates: Tensor) -> Tensor:
-    z, n = gates.chunk(2, 1)
+    z, n = gates.chunk(2, -1)
     return states + torch.sigmoid(z) * (torch.tanh(n) - states)
 
 
-def _to_factor(
-    weights: LayerWeights, variables: Tensor, to_variable: Tensor, edges: _Edges
-) -> Tensor:
-    """The messages to factors, in float64: subtracting them from their sum leaves no noise."""
-    unary = linear(variables, weights.message, weights.message_bias)
-    logs = torch.addcmul(unary.index_select(0, edges.variables), weights.gamma, to_variable)
-    return torch.exp(logs.clamp(-MAX_LOG_MESSAGE, MAX_LOG_MESSAGE)).double()
+def _rows(numbers: Tensor, groups: Tensor) -> Tensor:
+    """Return the rows `[..., *groups.shape, H]` of numbers `[..., n, H]`; row n is of zeros."""
+    none = numbers.new_zeros(*numbers.shape[:-2], 1, numbers.shape[-1])
+    rows = torch.cat([numbers, none], -2).index_select(-2, groups.flatten())
+    return rows.view(*numbers.shape[:-2], *groups.shape, numbers.shape[-1])
+
+
+def _padded(ptr: NDArray[np.int32], numbers: NDArray[Any], none: int) -> NDArray[np.int64]:
+    """Return a row of numbers for each range of `ptr`, as in CSR, padded with `none`."""
+    lengths = np.diff(ptr)[:, None]
+    column = np.arange(lengths.max(initial=0))
+    padded = np.append(numbers, none).astype(np.int64)
+    found: NDArray[np.int64] = padded[np.where(column < lengths, ptr[:-1, None] + column, -1)]
+    return found
