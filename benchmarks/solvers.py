@@ -34,11 +34,11 @@ from numpy.typing import NDArray
 
 import native_solver
 from results import Row, command_of, in_ms, keep, pivot, table
+from sudoku_baselines.classical.solvers import clauses_of, literals_of
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.generator import generate
 from sudoku_gym.puzzles.sources import BankSource
-from sudoku_gym.solver.sat import clauses_of, literals_of
 
 IsUnique = Callable[[NDArray[np.int8]], bool]
 Peer = Literal["python-sat", "CP-SAT", "exact_cover", "Norvig"]

@@ -69,9 +69,9 @@ def find_in_splits(puzzle: ArrayLike, name: str) -> str | None:
     geometry = banks.named_geometry(name)
     boards = board.as_boards(np.asarray(puzzle)[None], geometry)
     if geometry.size >= banks.SPLIT_BY_SOLUTION:
-        boards, status = solver.solve(boards, geometry, return_status=True)
-        if status[0] != "solved":
-            raise ValueError(f"the puzzle has no solution ({status[0]}): nothing to compare")
+        boards = solver.solve(boards, geometry)
+        if not boards.any():
+            raise ValueError("no solution of the puzzle was found: there is nothing to compare")
     split = _splits_of(canonical_keys(boards, geometry), name)[0]
     return banks.SPLITS[split] if split >= 0 else None
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from operator import index as whole_number
-from typing import Any, Literal, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -93,15 +93,6 @@ def find_solutions(
         TypeError: if a number is no whole one.
     """
     boards, geometry = board.flat_boards(boards, geometry)
-    solutions, found, decided, nodes = _search(boards, geometry, limit, node_limit, threads)
-    grids = solutions.reshape(-1, geometry.size, geometry.size)
-    return FoundSolutions(grids, found, decided, nodes)
-
-
-def _search(
-    boards: NDArray[np.int8], geometry: Geometry, limit: int, node_limit: int, threads: int
-) -> tuple[NDArray[np.int8], NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
-    """Search boards int8 `[B, N**2]`; return the fields of `FoundSolutions`."""
     limit, node_limit, threads = map(whole_number, (limit, node_limit, threads))
     if not 1 <= limit < 2**63 or not 0 <= node_limit < 2**63 or threads < 1:
         raise ValueError(
@@ -118,12 +109,14 @@ def _search(
     search = partial(_search_chunk, geometry, limit, node_limit)
     if threads == 1:
         search(boards, *results)
-        return results
-    step = max(-(-count // (8 * threads)), 1)  # small chunks, so that no thread waits for long
-    chunks = [[each[i : i + step] for each in (boards, *results)] for i in range(0, count, step)]
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(lambda chunk: search(*chunk), chunks))
-    return results
+    else:
+        step = max(-(-count // (8 * threads)), 1)  # small chunks: no thread waits for long
+        starts, arrays = range(0, count, step), (boards, *results)
+        chunks = [[each[i : i + step] for each in arrays] for i in starts]
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(lambda chunk: search(*chunk), chunks))
+    solutions, *numbers = results
+    return FoundSolutions(solutions.reshape(-1, geometry.size, geometry.size), *numbers)
 
 
 def _search_chunk(
@@ -155,52 +148,21 @@ def _search_chunk(
             each[rows] = part
 
 
-@overload
-def solve(
-    boards: ArrayLike,
-    geometry: Geometry | None = ...,
-    *,
-    node_limit: int = ...,
-    threads: int = ...,
-    return_status: Literal[False] = ...,
-) -> NDArray[np.int8]: ...
-
-
-@overload
-def solve(
-    boards: ArrayLike,
-    geometry: Geometry | None = ...,
-    *,
-    node_limit: int = ...,
-    threads: int = ...,
-    return_status: Literal[True],
-) -> tuple[NDArray[np.int8], NDArray[np.str_]]: ...
-
-
 def solve(
     boards: ArrayLike,
     geometry: Geometry | None = None,
     *,
     node_limit: int = NODE_LIMIT,
     threads: int = 1,
-    return_status: bool = False,
-) -> NDArray[np.int8] | tuple[NDArray[np.int8], NDArray[np.str_]]:
-    """Return one solution of each board.
+) -> NDArray[np.int8]:
+    """Return one solution of each board, int8 `[B, N, N]`, zeros where no solution was found.
 
-    The arguments are those of `find_solutions`.
-
-    Returns:
-        int8 `[B, N, N]`, zeros where no solution was found; with `return_status` also a string
-        array `[B]` of `"solved"`, `"none"` (proven) or `"undecided"` (node limit).
+    The arguments are those of `find_solutions`, which tells whether there is none.
 
     Raises:
         ValueError: if the boards have a wrong shape or digit; never for "no solution".
     """
-    result = find_solutions(boards, 1, geometry, node_limit=node_limit, threads=threads)
-    if not return_status:
-        return result.solutions
-    status = np.where(result.found > 0, "solved", np.where(result.decided, "none", "undecided"))
-    return result.solutions, status
+    return find_solutions(boards, 1, geometry, node_limit=node_limit, threads=threads).solutions
 
 
 def count_solutions(
@@ -221,7 +183,5 @@ def count_solutions(
     Raises:
         ValueError: if the boards have a wrong shape or digit; never for "no solution".
     """
-    boards, geometry = board.flat_boards(boards, geometry)
-    _, found, decided, _ = _search(boards, geometry, limit, node_limit, threads)
-    found[~decided] = -1
-    return found
+    result = find_solutions(boards, limit, geometry, node_limit=node_limit, threads=threads)
+    return np.where(result.decided, result.found, -1)

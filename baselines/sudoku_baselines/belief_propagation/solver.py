@@ -2,7 +2,7 @@
 
 Paper: Khan, Jabbari, Jabbari and Ghanbarinejad, "Solving Sudoku using probabilistic graphical
 models". The rules, flooding, Sinkhorn balancing and the solution check are the paper's; damping,
-other schedules, decimation, fractional weights and placement factors are additions of ours. Cells
+other schedules, fractional weights and placement factors are additions of ours. Cells
 start with their candidates, where the paper's start with all digits.
 """
 
@@ -141,9 +141,9 @@ class BeliefPropagation(IterativeSolver):
     """Message passing as a solver: the first valid grid derived from the beliefs is the answer.
 
     A run that decides every cell wrongly, or leaves a cell or a unit without a digit, ends as a
-    contradiction (theorem 3.8). Without decimation that proves the puzzle to have no solution, up
-    to numerical underflow: only exact zeros count. `changes` are fields of the configuration in
-    place of those in `config`; without either it is sum-product as in the paper.
+    contradiction (theorem 3.8). That proves the puzzle to have no solution, up to numerical
+    underflow: only exact zeros count. `changes` are fields of the configuration in place of those
+    in `config`; without either it is sum-product as in the paper.
     """
 
     def __init__(self, config: BeliefPropagationConfig | None = None, /, **changes: Any) -> None:

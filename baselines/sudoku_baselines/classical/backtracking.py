@@ -11,15 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sudoku_baselines.classical.tree_search import (
-    ASSIGNMENT_COUNT,
-    DEPTH,
-    FOUND,
-    LIMIT_REACHED,
-    NO_SOLUTION,
-    NODE_COUNT,
-    TreeSearch,
-)
+from sudoku_baselines.classical.tree_search import FOUND, LIMIT_REACHED, NO_SOLUTION, TreeSearch
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels.rules import used_digits
@@ -45,7 +37,7 @@ def _search(grid, blanks, cell_units, used, counts, node_limit):
     search has backtracked to it: the next digit is tried.
     """
     size = int(np.sqrt(len(grid)))
-    nodes, depth = counts[NODE_COUNT], counts[DEPTH]
+    nodes, depth = counts.nodes, counts.depth
     outcome = FOUND
     while depth < len(blanks):  # lines 1-3: the grid is complete once every blank is filled
         cell = blanks[depth]  # line 4
@@ -67,7 +59,7 @@ def _search(grid, blanks, cell_units, used, counts, node_limit):
         grid[cell] = digit  # line 7
         _take(used, own_units, digit)
         depth += 1
-    counts[NODE_COUNT], counts[DEPTH], counts[ASSIGNMENT_COUNT] = nodes, depth, nodes
+    counts.nodes, counts.depth, counts.assignments = nodes, depth, nodes
     return outcome
 
 

@@ -22,15 +22,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_baselines.classical.tree_search import (
-    ASSIGNMENT_COUNT,
-    DEPTH,
-    FOUND,
-    LIMIT_REACHED,
-    NO_SOLUTION,
-    NODE_COUNT,
-    TreeSearch,
-)
+from sudoku_baselines.classical.tree_search import FOUND, LIMIT_REACHED, NO_SOLUTION, TreeSearch
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels.rules import used_digits
@@ -161,7 +153,7 @@ def _search(links, chosen, failures, rule, counts, node_limit):
     the head of its item once all options of the item were tried. The caller chooses the first item.
     """
     _, right, _, down, top, _, _ = links
-    nodes, depth = counts[NODE_COUNT], counts[DEPTH]
+    nodes, depth = counts.nodes, counts.depth
     while True:
         node = chosen[depth]
         if node == top[node]:
@@ -184,7 +176,7 @@ def _search(links, chosen, failures, rule, counts, node_limit):
             outcome = FOUND
             break
         chosen[depth] = _choose_item(links, failures, rule)  # lines 10-11
-    counts[NODE_COUNT], counts[DEPTH], counts[ASSIGNMENT_COUNT] = nodes, depth, nodes
+    counts.nodes, counts.depth, counts.assignments = nodes, depth, nodes
     return outcome
 
 
@@ -246,7 +238,7 @@ def _search_all(grids, outcomes, counts, node_limit, resume, tables, space):
             chosen[0] = _choose_item(links, failures, rule)
         outcomes[b] = _search(links, chosen, failures, rule, counts[b], node_limit)
         if outcomes[b] == FOUND:
-            for node in chosen[: counts[b, DEPTH]]:
+            for node in chosen[: counts[b].depth]:
                 grids[b, names[node] // size] = names[node] % size + 1
 
 
@@ -268,9 +260,7 @@ class DancingLinks(TreeSearch):
         item_rule: ItemRule = "failures",
     ) -> None:
         super().__init__(node_limit, time_limit)
-        if item_rule not in ITEM_RULES:
-            raise ValueError(f"item_rule {item_rule!r} is unknown: use one of {ITEM_RULES}")
-        self.item_rule: ItemRule = item_rule
+        self._rule = ITEM_RULES.index(item_rule)
 
     def _prepare(self, geometry: Geometry) -> tuple[Any, Any]:
         items = geometry.num_cells + geometry.units.size
@@ -280,7 +270,7 @@ class DancingLinks(TreeSearch):
         links = _new_links(items, geometry.num_placements, per_option)
         chosen = np.zeros(geometry.num_cells + 1, np.uint32)
         failures = np.zeros(items + 1, np.int64)
-        tables = (geometry.units, geometry.cell_units, ITEM_RULES.index(self.item_rule))
+        tables = (geometry.units, geometry.cell_units, self._rule)
         return tables, (links, chosen, failures, work)
 
 

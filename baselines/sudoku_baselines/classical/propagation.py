@@ -16,15 +16,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from sudoku_baselines.classical.tree_search import (
-    ASSIGNMENT_COUNT,
-    DEPTH,
-    FOUND,
-    LIMIT_REACHED,
-    NO_SOLUTION,
-    NODE_COUNT,
-    TreeSearch,
-)
+from sudoku_baselines.classical.tree_search import FOUND, LIMIT_REACHED, NO_SOLUTION, TreeSearch
 from sudoku_gym.compiler.intrinsics import lowest_bit, popcount
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
@@ -108,7 +100,7 @@ def _search(space, peers, heuristic, counts, node_limit):
     whose digits are being tried there, `untried[depth]` has a bit for each that is left.
     """
     domains, cells, untried, queue = space
-    nodes, depth, assignments = counts[NODE_COUNT], counts[DEPTH], counts[ASSIGNMENT_COUNT]
+    nodes, depth, assignments = counts.nodes, counts.depth, counts.assignments
     outcome = FOUND
     while cells[depth] >= 0:
         if untried[depth] == 0:  # every digit leads to a contradiction: backtrack
@@ -136,7 +128,7 @@ def _search(space, peers, heuristic, counts, node_limit):
                 untried[depth] = domain[cells[depth]]
         else:
             assignments += 1
-    counts[NODE_COUNT], counts[DEPTH], counts[ASSIGNMENT_COUNT] = nodes, depth, assignments
+    counts.nodes, counts.depth, counts.assignments = nodes, depth, assignments
     return outcome
 
 
@@ -146,17 +138,17 @@ def _search_all(grids, outcomes, counts, node_limit, resume, tables, space):
     domains, cells, untried, queue = space
     for b in range(len(grids)):
         if not resume:
-            counts[b, ASSIGNMENT_COUNT] = _set_up(grids[b], domains[0], queue, peers)
-            if counts[b, ASSIGNMENT_COUNT] < 0:
-                counts[b, ASSIGNMENT_COUNT] = 0
+            decided = _set_up(grids[b], domains[0], queue, peers)
+            if decided < 0:
                 outcomes[b] = NO_SOLUTION
                 continue
+            counts[b].assignments = decided
             cells[0] = _select(domains[0], peers, heuristic)
             if cells[0] >= 0:
                 untried[0] = domains[0, cells[0]]
         outcomes[b] = _search(space, peers, heuristic, counts[b], node_limit)
         if outcomes[b] == FOUND:
-            domain = domains[counts[b, DEPTH]]
+            domain = domains[counts[b].depth]
             for cell in range(len(domain)):
                 grids[b, cell] = lowest_bit(domain[cell]) + 1
 
@@ -180,13 +172,11 @@ class Propagation(TreeSearch):
         heuristic: Heuristic = "degree",
     ) -> None:
         super().__init__(node_limit, time_limit)
-        if heuristic not in HEURISTICS:
-            raise ValueError(f"heuristic {heuristic!r} is unknown: use one of {HEURISTICS}")
-        self.heuristic: Heuristic = heuristic
+        self._heuristic = HEURISTICS.index(heuristic)
 
     def _prepare(self, geometry: Geometry) -> tuple[Any, Any]:
         cells = geometry.num_cells
         domains = np.zeros((cells + 1, cells), np.uint32)
         order, untried = np.zeros(cells + 1, np.int64), np.zeros(cells + 1, np.uint32)
         space = (domains, order, untried, np.zeros(cells, np.int64))
-        return (geometry.peers, HEURISTICS.index(self.heuristic)), space
+        return (geometry.peers, self._heuristic), space

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from threading import current_thread, main_thread
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sudoku_baselines.classical.tree_search import STATUSES, CountingSolver
 from sudoku_gym import board, solver
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.solver import sat
 
 if TYPE_CHECKING:
     from pysat.solvers import Solver as SatSolver
@@ -35,64 +34,39 @@ class SuiteSolver(CountingSolver):
 
 
 class Sat(CountingSolver):
-    """python-sat: one incremental solver for the rules, the givens of a puzzle as assumptions.
+    """python-sat's Glucose: one incremental solver for the rules, the givens as assumptions.
 
     Nodes are its decisions, backtracks its conflicts, assignments the literals set. Clauses that it
     learns on one puzzle serve the next, so counts and times depend on the order of the puzzles.
 
-    Args:
-        conflict_limit: conflicts after which a puzzle is left undecided, noticed when the solver
-            next restarts; None for no limit.
-        name: which solver of python-sat, e.g. `"glucose4"`, `"cadical153"` (knows no limit).
-
     Raises:
         ModuleNotFoundError: if python-sat is not installed.
-        ValueError: if the limit is below 1.
     """
 
-    def __init__(self, conflict_limit: int | None = None, name: str = "glucose4") -> None:
-        import pysat.solvers  # noqa: F401  # a missing package is an error here
+    def __init__(self) -> None:
+        import pysat.solvers
 
-        if conflict_limit is not None and conflict_limit < 1:
-            raise ValueError(f"conflict_limit must be at least 1, or None, not {conflict_limit}")
-        self.conflict_limit = conflict_limit
-        self.name = name
+        self._make_solver = partial(pysat.solvers.Solver, "glucose4")
         self._solvers: dict[Geometry, SatSolver] = {}
 
     def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
         """Complete each puzzle; int8 `[B, N, N]`, all zeros where there is no answer."""
-        solver = self._solver_of(geometry)
+        if geometry not in self._solvers:
+            self._solvers[geometry] = self._make_solver(bootstrap_with=clauses_of(geometry))
+        solver = self._solvers[geometry]
         boards = board.as_boards(puzzles, geometry)
         solutions = np.zeros_like(boards)
-        outcomes = np.zeros(len(boards), np.int64)
+        is_solved = np.zeros(len(boards), np.bool_)
         counts = np.zeros((3, len(boards)), np.int64)
         for i, puzzle in enumerate(boards):
             before = _counts_of(solver)
-            answer = self._ask(solver, sat.literals_of(puzzle.ravel(), geometry))
+            is_solved[i] = solver.solve(assumptions=literals_of(puzzle.ravel(), geometry))
             counts[:, i] = _counts_of(solver) - before
-            outcomes[i] = {True: 0, False: 1, None: 2}[answer]
-            if answer:
+            if is_solved[i]:
                 solutions[i] = _board_of(solver.get_model(), geometry)
-        self.status = np.array(STATUSES)[outcomes]
+        self.status = np.array(STATUSES)[np.where(is_solved, 0, 1)]
         self.nodes, self.backtracks, self.assignments = counts
         return solutions
-
-    def _solver_of(self, geometry: Geometry) -> SatSolver:
-        from pysat.solvers import Solver as SatSolver
-
-        if geometry not in self._solvers:
-            clauses = sat.clauses_of(geometry)
-            self._solvers[geometry] = SatSolver(self.name, bootstrap_with=clauses)
-        return self._solvers[geometry]
-
-    def _ask(self, solver: SatSolver, givens: list[int]) -> bool | None:
-        if self.conflict_limit is None:
-            return bool(solver.solve(assumptions=givens))
-        solver.conf_budget(self.conflict_limit)
-        # So python-sat lets other threads run meanwhile; in the main thread it must hear Ctrl+C.
-        is_beside = current_thread() is not main_thread()
-        answer: bool | None = solver.solve_limited(assumptions=givens, expect_interrupt=is_beside)
-        return answer
 
 
 def _counts_of(solver: SatSolver) -> NDArray[np.int64]:
@@ -107,3 +81,29 @@ def _board_of(model: list[int], geometry: Geometry) -> NDArray[np.int8]:
     grid = np.zeros(geometry.num_cells, np.int8)
     grid[cells] = digits + 1
     return grid.reshape(geometry.size, geometry.size)
+
+
+def clauses_of(geometry: Geometry) -> list[list[int]]:
+    """Write the rules of a geometry as clauses for any SAT solver (DIMACS, negative: not).
+
+    Variable `cell * N + digit` says that the digit is in the cell.
+
+    Each item of the exact cover (a cell, or a digit in a unit) has at least one of its variables
+    true, and no two.
+    """
+    size = geometry.size
+    cells = np.arange(geometry.num_cells)[:, None] * size + np.arange(1, size + 1)
+    units = geometry.units[:, None, :] * size + np.arange(1, size + 1)[None, :, None]
+    items = np.concatenate([cells, units.reshape(-1, size)])
+    first, second = np.triu_indices(size, 1)
+    pairs = np.sort(np.stack([items[:, first], items[:, second]], -1).reshape(-1, 2), axis=1)
+    clauses: list[list[int]] = items.tolist()
+    clauses += (-np.unique(pairs, axis=0)).tolist()
+    return clauses
+
+
+def literals_of(cells: NDArray[np.int8], geometry: Geometry) -> list[int]:
+    """Return the variables that a flat board int8 `[N**2]` sets to true, one a given."""
+    givens = np.flatnonzero(cells)
+    literals: list[int] = (givens * geometry.size + cells[givens]).tolist()
+    return literals

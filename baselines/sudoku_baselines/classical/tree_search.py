@@ -19,7 +19,7 @@ from sudoku_gym.solver.chunks import in_chunks
 
 STATUSES = ("solved", "none", "undecided")
 FOUND, NO_SOLUTION, LIMIT_REACHED = range(3)  # the same as numbers
-NODE_COUNT, DEPTH, ASSIGNMENT_COUNT = range(3)  # the columns of a kernel's counts
+COUNTS = np.dtype([("nodes", np.int64), ("depth", np.int64), ("assignments", np.int64)])
 
 _FIRST_SLICE = 1000  # nodes before the clock is read for the first time
 _CLOCK_INTERVAL = 0.02  # seconds between two readings, about
@@ -70,14 +70,19 @@ class TreeSearch(CountingSolver):
         boards = board.as_boards(puzzles, geometry)
         grids = boards.reshape(len(boards), geometry.num_cells).copy()
         outcomes = np.full(len(grids), NO_SOLUTION)
-        counts = np.zeros((len(grids), 3), np.int64)
+        counts = np.zeros(len(grids), COUNTS)
         rows = np.flatnonzero(~board.conflicts(boards, geometry).any((1, 2)))
         grids[rows], outcomes[rows], counts[rows] = self._search_all(grids[rows], geometry)
         self.status = np.array(STATUSES)[outcomes]
-        self.nodes, self.assignments = counts[:, NODE_COUNT], counts[:, ASSIGNMENT_COUNT]
-        self.backtracks = self.nodes - counts[:, DEPTH]
+        self.nodes, self.assignments = counts["nodes"], counts["assignments"]
+        self.backtracks = self.nodes - counts["depth"]
         grids[outcomes != FOUND] = 0
-        self._warn(int(np.count_nonzero(outcomes == LIMIT_REACHED)), len(grids))
+        if undecided := int(np.count_nonzero(outcomes == LIMIT_REACHED)):
+            name, limit = type(self).__name__, f"{self.node_limit} nodes"
+            if self.time_limit is not None:
+                limit += f" or {self.time_limit:g} seconds"
+            text = "%s stopped at its limit of %s on %d of %d puzzles"
+            _log.warning(text, name, limit, undecided, len(grids))
         return grids.reshape(boards.shape)
 
     def _prepare(self, geometry: Geometry) -> tuple[Any, Any]:
@@ -88,7 +93,7 @@ class TreeSearch(CountingSolver):
     def _kernel(
         grids: NDArray[np.int8],
         outcomes: NDArray[np.int64],
-        counts: NDArray[np.int64],
+        counts: NDArray[np.void],
         node_limit: int,
         resume: bool,
         tables: Any,
@@ -96,35 +101,32 @@ class TreeSearch(CountingSolver):
     ) -> None:
         """Search boards `[B, N**2]` without conflicts, in place, up to `node_limit` nodes each.
 
-        `outcomes [B]` and `counts [B, 3]` are written. With `resume` the search that `space` holds
-        is continued; B is 1 then. `tables` and `space` are those of `_prepare`.
+        `outcomes [B]` and `counts [B]`, zeros at first, are written. With `resume` the search that
+        `space` holds is continued; B is 1 then. `tables` and `space` are those of `_prepare`.
         """
         raise NotImplementedError
 
     def _search_all(
         self, grids: NDArray[np.int8], geometry: Geometry
-    ) -> tuple[NDArray[np.int8], NDArray[np.int64], NDArray[np.int64]]:
+    ) -> tuple[NDArray[np.int8], NDArray[np.int64], NDArray[np.void]]:
+        """Search all boards a little, for most are short work; then the others to their end."""
         outcomes = np.full(len(grids), LIMIT_REACHED)
-        counts = np.zeros((len(grids), 3), np.int64)
+        counts = np.zeros(len(grids), COUNTS)
         tables, space = self._prepare(geometry)
-        answers = grids.copy()
-        if self.time_limit is None:  # most boards are short work: many a call of the kernel
-            first = min(_FIRST_SLICE, self.node_limit)
-            for part in in_chunks(len(grids), _AT_ONCE):
-                outputs = answers[part], outcomes[part], counts[part]
-                self._kernel(*outputs, first, False, tables, space)
-        for i in np.flatnonzero(outcomes == LIMIT_REACHED):
-            if counts[i, NODE_COUNT] < self.node_limit:
-                answers[i], counts[i] = grids[i], 0
-                row = slice(i, i + 1)
-                self._search_one(answers[row], outcomes[row], counts[row], tables, space)
-        return answers, outcomes, counts
+        arrays = grids.copy(), outcomes, counts
+        first = min(_FIRST_SLICE, self.node_limit)
+        for part in in_chunks(len(grids), _AT_ONCE):
+            self._kernel(*(each[part] for each in arrays), first, False, tables, space)
+        for i in np.flatnonzero(outcomes == LIMIT_REACHED) if first < self.node_limit else ():
+            arrays[0][i], counts[i] = grids[i], 0
+            self._search_one(*(each[i : i + 1] for each in arrays), tables, space)
+        return arrays
 
     def _search_one(
         self,
         grid: NDArray[np.int8],
         outcome: NDArray[np.int64],
-        counts: NDArray[np.int64],
+        counts: NDArray[np.void],
         tables: Any,
         space: Any,
     ) -> None:
@@ -132,20 +134,11 @@ class TreeSearch(CountingSolver):
         start = now = perf_counter()
         time_limit = np.inf if self.time_limit is None else self.time_limit
         step = _FIRST_SLICE
-        while now - start < time_limit and counts[0, NODE_COUNT] < self.node_limit:
-            stop = min(int(counts[0, NODE_COUNT]) + step, self.node_limit)
+        while now - start < time_limit and counts["nodes"][0] < self.node_limit:
+            stop = min(int(counts["nodes"][0]) + step, self.node_limit)
             self._kernel(grid, outcome, counts, stop, now > start, tables, space)
             if outcome[0] != LIMIT_REACHED:
                 return
             slice_started, now = now, perf_counter()
             if now - slice_started < _CLOCK_INTERVAL:
                 step *= 2
-
-    def _warn(self, undecided: int, total: int) -> None:
-        if undecided:
-            limit = f"{self.node_limit} nodes"
-            if self.time_limit is not None:
-                limit += f" or {self.time_limit:g} seconds"
-            name = type(self).__name__
-            text = "%s stopped at its limit of %s on %d of %d puzzles"
-            _log.warning(text, name, limit, undecided, total)

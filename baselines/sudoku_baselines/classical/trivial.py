@@ -15,7 +15,7 @@ from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.compiler.intrinsics import lowest_bit, popcount
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.rules import used_digits
+from sudoku_gym.kernels.rules import candidate_masks
 
 
 class MaskedRandom:
@@ -80,30 +80,20 @@ def hidden_singles() -> Singles:
 def _first_singles(boards, hidden, units, cell_units):
     """Return a forced placement on each of `boards [B, N**2]`, or -1: int64 `[B]`."""
     actions = np.full(len(boards), -1, np.int64)
-    candidates = np.empty(boards.shape[1], np.uint32)
-    used = np.empty(len(units) + 1, np.uint32)
+    candidates = candidate_masks(boards, units, cell_units)
     for b in range(len(boards)):
-        used_digits(boards[b], units, used)
-        actions[b] = _naked_single(boards[b], used, cell_units, candidates)
+        actions[b] = _naked_single(candidates[b], units.shape[1])
         if hidden and actions[b] < 0:
-            actions[b] = _hidden_single(candidates, units)
+            actions[b] = _hidden_single(candidates[b], units)
     return actions
 
 
 @njit(cache=True)
-def _naked_single(board, used, cell_units, candidates):
-    """Return the first naked single or -1; fill `candidates [N**2]` as far as it went."""
-    size = int(np.sqrt(len(board)))
-    full = np.uint32((1 << size) - 1)
-    for cell in range(len(board)):
-        candidates[cell] = 0
-        if board[cell] == 0:
-            taken = np.uint32(0)
-            for unit in cell_units[cell]:
-                taken |= used[unit]
-            candidates[cell] = full & ~taken
-            if popcount(candidates[cell]) == 1:
-                return cell * size + lowest_bit(candidates[cell])
+def _naked_single(candidates, size):
+    """Return the first naked single, as an action, or -1."""
+    for cell in range(len(candidates)):
+        if popcount(candidates[cell]) == 1:
+            return cell * size + lowest_bit(candidates[cell])
     return -1
 
 

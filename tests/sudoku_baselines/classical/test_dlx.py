@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sudoku_baselines.classical import dlx
 from sudoku_baselines.classical.dlx import ITEM_RULES, DancingLinks
-from sudoku_baselines.classical.tree_search import DEPTH, FOUND
+from sudoku_baselines.classical.tree_search import COUNTS, FOUND
 from sudoku_gym import board
 from sudoku_gym.puzzles import load
 
@@ -20,11 +20,11 @@ def first_cover(options, num_items, item_rule="failures"):
         items = np.array(option, np.uint32) + np.uint32(1)
         spacer = dlx._append_option(links, spacer, items, len(items), number)
     chosen, failures = np.zeros(num_items + 1, np.uint32), np.zeros(num_items + 1, np.int64)
-    counts, rule = np.zeros(3, np.int64), ITEM_RULES.index(item_rule)
+    counts, rule = np.zeros(1, COUNTS)[0], ITEM_RULES.index(item_rule)
     chosen[0] = dlx._choose_item(links, failures, rule)
     if dlx._search(links, chosen, failures, rule, counts, 10**6) != FOUND:
         return None
-    return sorted(links[-1][chosen[: counts[DEPTH]]].tolist())
+    return sorted(links[-1][chosen[: counts["depth"]]].tolist())
 
 
 def covers_of(options, num_items):

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sudoku_baselines.classical.solvers import clauses_of, literals_of
 from sudoku_gym import board, solver
 from sudoku_gym.geometry import Geometry, jigsaw, latin_square, sudoku_x, windows
 from sudoku_gym.puzzles.generator import random_grids
 from sudoku_gym.solver.chunks import in_chunks
-from sudoku_gym.solver.sat import clauses_of, literals_of
 
 HARD = "8..........36......7..9.2...5...7.......457.....1...3...1....68..85...1..9....4.."
 GEOMETRIES = [
@@ -82,11 +82,11 @@ def test_counts_agree_with_every_4x4_grid():
 def test_solutions_keep_the_givens(which, share, seed):
     geometry, grids = GEOMETRIES[which], grids_of(which)
     boards = grids * (np.random.default_rng(seed).random(grids.shape) < share).astype(np.int8)
-    solved, status = solver.solve(boards, geometry, node_limit=20_000, return_status=True)
-    found = status == "solved"
+    result = solver.find_solutions(boards, 1, geometry, node_limit=20_000)
+    solved, found = result.solutions, result.found > 0
     assert board.is_solved(solved, geometry).tolist() == found.tolist()
     assert ((boards == 0) | (boards == solved))[found].all()
-    assert (status != "none").all()  # each has at least the grid it came from
+    assert (result.verdicts(1) != "no solution").all()  # each has at least the grid it came from
     more = boards.copy().reshape(len(boards), -1)
     more[:, : geometry.size] = grids.reshape(more.shape)[:, : geometry.size]
     before = solver.count_solutions(boards, 5, geometry, node_limit=3_000)
@@ -112,9 +112,9 @@ def test_contradicting_givens_have_no_solution():
     cells[1, 1, 8] = 9
     cells[2] = solver.solve(cells[2:])[0]
     cells[2, 0, 0] = cells[2, 0, 1]  # full, but wrong
-    solved, status = solver.solve(cells, return_status=True)
-    assert status.tolist() == ["none"] * 3
-    assert not solved.any()
+    result = solver.find_solutions(cells)
+    assert result.verdicts().tolist() == ["no solution"] * 3
+    assert not result.solutions.any()
     assert solver.count_solutions(cells).tolist() == [0, 0, 0]
 
 
@@ -135,9 +135,9 @@ def test_an_empty_jigsaw_is_no_trap(seed):
 
 def test_node_limit_leaves_it_undecided():
     cells = board.parse(HARD)[None]
-    solved, status = solver.solve(cells, node_limit=1, return_status=True)
-    assert status.tolist() == ["undecided"]
-    assert not solved.any()
+    result = solver.find_solutions(cells, node_limit=1)
+    assert result.verdicts().tolist() == ["undecided"]
+    assert not solver.solve(cells, node_limit=1).any()
     assert solver.count_solutions(cells, node_limit=1).tolist() == [-1]
     result = solver.find_solutions(np.zeros((1, 9, 9), int), limit=10**6, node_limit=500)
     assert not result.decided[0]
