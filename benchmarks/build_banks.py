@@ -86,10 +86,8 @@ def build(name: str, recipe: Recipe) -> tuple[PuzzleSet, NDArray[np.int8], NDArr
     """
     rng = np.random.default_rng(recipe.seed)
     made = found_in_batches(recipe) if recipe.stages else make(name, recipe, rng)
-    by_solution = made.geometry.size >= banks.SPLIT_BY_SOLUTION
-    boards = made.solutions if by_solution else made.puzzles
     keys, first, orbits = np.unique(
-        canonical_keys(boards, made.geometry), return_index=True, return_inverse=True
+        canonical_keys(made.orbit_boards, made.geometry), return_index=True, return_inverse=True
     )
     first.sort()
     bank = replace(made, name=name, orbits=orbits.astype(np.int32))[first]

@@ -94,7 +94,7 @@ def puzzles_of(fixed: FixedSet) -> PuzzleSet:
             allowed &= part.geometry.num_cells - part.blanks <= fixed.max_givens
         hashes += [_hash(line) for line in _lines(part[allowed])]
         order = np.argsort(hashes, kind="stable")[: fixed.count]
-        kept = [PuzzleSet.join([*kept, part[allowed]], same_orbits=True)[order]]
+        kept = [PuzzleSet.join([*kept, part[allowed]])[order]]
         hashes = [hashes[index] for index in order]
     puzzles = _reveal(kept[0], fixed.blanks) if fixed.blanks else kept[0]
     if fixed.sha256 not in ("", actual := checksum(puzzles)):

@@ -34,9 +34,8 @@ def info(bank: str = "", /) -> int:
 
 def _describe_bank(bank: str) -> None:
     whole = banks.load(bank)
-    splits = {"named": (), banks.TESTS_ONLY: ("test",)}.get(bank, banks.SPLITS)
     rows = []
-    for split in ("all", *splits):
+    for split in ("all", *banks.SPLITS_OF[bank]):
         part = banks.load(bank, split)
         givens = whole.geometry.num_cells - part.blanks
         counts = np.bincount(part.grades[part.grades >= 0], minlength=len(GRADES))

@@ -79,7 +79,7 @@ def solve(
         )
 
     is_list, wanted, totals = _is_list(puzzle), geometry_named(board), _Totals()
-    boards_of = _read(puzzle, wanted, totals.add_bad_row if skip_bad_rows else "raise")
+    boards_of = _read(puzzle, wanted, totals.add_bad_row if skip_bad_rows else None)
     bars = [puzzle] if is_list and (out or not sys.stdout.isatty()) else []
     with _writer(out, is_list, count) as write, progress(bars) as start:
         report, before = start(puzzle), 0.0
@@ -105,7 +105,7 @@ def _is_list(puzzle: str) -> bool:
 
 
 def _read(
-    puzzle: str, wanted: Geometry | None, on_bad_row: files.OnBadRow
+    puzzle: str, wanted: Geometry | None, on_bad_row: files.OnProblem | None
 ) -> Iterator[tuple[Geometry, NDArray[np.int8], float]]:
     """Yield the boards of a puzzle, a list or standard input, as `files.stream_boards` does."""
     if not _is_list(puzzle):

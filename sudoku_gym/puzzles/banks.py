@@ -6,11 +6,12 @@ held out too; below, it is that of the puzzle itself. A file is read at the firs
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,20 +20,31 @@ from sudoku_gym import board, plugins, solver
 from sudoku_gym.geometry import Geometry, jigsaw, latin_square, sudoku_x, windows
 from sudoku_gym.puzzles import complete4x4
 from sudoku_gym.puzzles.difficulty import grade
-from sudoku_gym.puzzles.puzzle_set import NOT_KNOWN, PuzzleSet
+from sudoku_gym.puzzles.puzzle_set import COLUMNS, NOT_KNOWN, PuzzleSet
 from sudoku_gym.storage.atomic import atomic_write
 
 SPLITS = ("train", "validation", "test")
 """The parts of a bank; no two share an orbit."""
 
-SPLIT_BY_SOLUTION = 9  # from this many digits on, orbits are those of the solution grids
 VARIANTS = {"x9x9": sudoku_x, "windows9x9": windows, "jigsaw9x9": jigsaw, "latin9x9": latin_square}
-TESTS_ONLY = "extreme-like"  # all of it is a test split
-_STANDARD = ("4x4", "6x6", "9x9", "9x9-hard", "9x9-hardest", "16x16", "25x25")
-NAMES = (*_STANDARD, *VARIANTS, TESTS_ONLY, "named")
+_Boards: TypeAlias = tuple[Callable[[int], Geometry], int]
+_BOARDS_OF: dict[str, _Boards] = {
+    "4x4": (Geometry.standard, 4),
+    "6x6": (Geometry.standard, 6),
+    "9x9": (Geometry.standard, 9),
+    "9x9-hard": (Geometry.standard, 9),
+    "9x9-hardest": (Geometry.standard, 9),
+    "16x16": (Geometry.standard, 16),
+    "25x25": (Geometry.standard, 25),
+    **{name: (variant, 9) for name, variant in VARIANTS.items()},
+    "extreme-like": (Geometry.standard, 9),
+    "named": (Geometry.standard, 9),
+}
+NAMES = tuple(_BOARDS_OF)
 """The banks that `load` knows."""
 
-SPLIT_NAMES = NAMES[:-2]  # those that have splits
+SPLITS_OF = dict.fromkeys(NAMES, SPLITS) | {"extreme-like": ("test",), "named": ()}
+SPLIT_NAMES = tuple(name for name, splits in SPLITS_OF.items() if splits == SPLITS)
 
 # The choice is that of Panchal, "Sudoku solving AI agents", table 1, which prints none: three of
 # the circulating boards have one given more than it counts, and its easy, medium and difficult
@@ -55,20 +67,16 @@ def load(name: str, split: str = "all") -> PuzzleSet:
     """Load a bank of `NAMES`, or one split of it, in arrays of your own.
 
     Raises:
-        ValueError: if there is no such bank or split. The named boards have no splits, and
-            `extreme-like` has a test split only.
+        ValueError: if there is no such bank, or it has no such split.
     """
     if name not in NAMES:
         raise ValueError(f"no bank is called {name!r}: use one of {', '.join(NAMES)}")
-    if split not in (*SPLITS, "all"):
-        raise ValueError(f"no split is called {split!r}: use {', '.join(SPLITS)} or all")
-    if name == "named" and split != "all":
-        raise ValueError(f"the named boards are not split: use split='all', not {split!r}")
-    if name == TESTS_ONLY and split not in ("test", "all"):
-        raise ValueError(f"nothing is trained on {name}: use split='test', not {split!r}")
+    if split not in (known := (*SPLITS_OF[name], "all")):
+        raise ValueError(f"the bank {name} has no split {split!r}: use {plugins.join_names(known)}")
     whole, splits, _ = _bank(name)
     chosen = np.ones(len(whole), np.bool_) if split == "all" else splits == SPLITS.index(split)
-    return replace(whole[chosen], split=split)
+    columns = {column: getattr(whole, column)[chosen] for column in COLUMNS}
+    return replace(whole, split=split, **columns)
 
 
 def orbits_of(name: str) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.uint64]]:
@@ -87,8 +95,7 @@ def orbits_of(name: str) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np
         )
     whole, splits, keys = _bank(name)
     first = np.unique(whole.orbits, return_index=True)[1]
-    by_solution = whole.geometry.size >= SPLIT_BY_SOLUTION
-    return (whole.solutions if by_solution else whole.puzzles)[first], splits[first], keys
+    return whole.orbit_boards[first], splits[first], keys
 
 
 def named_geometry(name: str) -> Geometry:
@@ -102,10 +109,9 @@ def named_geometry(name: str) -> Geometry:
         if not isinstance(found, Geometry):
             raise ValueError(f"{name!r} is a {type(found).__name__}, no Geometry")
         return found
-    if name in VARIANTS:
-        return VARIANTS[name](9)
-    if name in ("9x9-hard", "9x9-hardest", TESTS_ONLY, "named"):
-        return Geometry.standard(9)
+    if name in NAMES:
+        make, digits = _BOARDS_OF[name]
+        return make(digits)
     size = name.partition("x")[0]
     if not size.isdecimal() or name not in (size, f"{size}x{size}"):
         raise ValueError(
@@ -128,10 +134,11 @@ def _bank(name: str) -> _Bank:
     no_keys = np.empty(0, np.uint64)
     if name == "4x4":
         whole = complete4x4.minimal_puzzles()
-        splits = np.array([SPLITS.index(split) for split in complete4x4.split_of_orbits()], np.int8)
-        return _Bank(whole, splits[whole.orbits], no_keys)
+        return _Bank(whole, complete4x4.split_of_orbits()[whole.orbits], no_keys)
     if name == "named":
-        return _Bank(_named_boards(), np.empty(0, np.int8), no_keys)
+        boards, geometry = board.parse_many(NAMED_BOARDS.values()), Geometry.standard(9)
+        named = PuzzleSet(boards, solver.solve(boards), geometry, name, grades=grade(boards))
+        return _Bank(named, np.empty(0, np.int8), no_keys)
     geometry = named_geometry(name)
     file = resources.files("sudoku_gym.puzzles") / "data" / f"{name}.npz"
     with file.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
@@ -142,12 +149,6 @@ def _bank(name: str) -> _Bank:
         known = {column: stored[column] for column in ("ratings", "sources") if column in stored}
         whole = PuzzleSet(puzzles, solutions, geometry, name, "all", *columns, **known)
         return _Bank(whole, stored["splits"], stored["keys"])
-
-
-def _named_boards() -> PuzzleSet:
-    puzzles = board.parse_many(NAMED_BOARDS.values())
-    geometry, grades = Geometry.standard(9), grade(puzzles)
-    return PuzzleSet(puzzles, solver.solve(puzzles), geometry, "named", grades=grades)
 
 
 def write_bank(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import permutations, product
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,6 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import canonical_form
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
-_Value = TypeVar("_Value", bound=np.generic)
-
 GEOMETRY = Geometry.boxes(2, 2)
 _CELLS = np.arange(16)
 _MASKS = np.arange(1 << 16, dtype=np.uint32)
@@ -28,7 +25,6 @@ _MASKS = np.arange(1 << 16, dtype=np.uint32)
 # One letter an orbit (t train, v validation, x test), drawn once for all. Orbits are numbered by
 # givens, then by canonical form: 0-12 have 4 givens, 13-34 have 5, the last has 6.
 SPLIT_TABLE = "ttvtxtxvttttxtvttvttvtttxtxtxxttttvx"
-SPLIT_OF_LETTER = {"t": "train", "v": "validation", "x": "test"}
 
 
 @cache
@@ -38,7 +34,7 @@ def solution_grids() -> NDArray[np.int8]:
     pairs = np.array([(a, b) for a, b in product(rows, rows) if not (a == b).any()])
     boxed = pairs[(np.sort(pairs[:, :, :2].reshape(-1, 4), 1) == [1, 2, 3, 4]).all(1)]
     halves = np.array(list(product(boxed, boxed))).reshape(-1, 4, 4)
-    return _read_only(halves[board.is_solved(halves, GEOMETRY)])
+    return halves[board.is_solved(halves, GEOMETRY)]
 
 
 @cache
@@ -50,7 +46,7 @@ def patterns() -> NDArray[np.int64]:
     flat = solution_grids().reshape(-1, 16)
     names = np.argsort(flat[:, :4], axis=1) + 1
     keys = np.take_along_axis(names, flat - 1, axis=1) @ 5 ** _CELLS[::-1]
-    return _read_only(np.searchsorted(keys[:12], keys))
+    return np.searchsorted(keys[:12], keys)
 
 
 @cache
@@ -67,14 +63,14 @@ def ill_posed() -> NDArray[np.bool_]:
     for cell in _CELLS:  # a part of an ill-posed mask is ill posed
         without, present = _halves(ill, cell)
         without |= present
-    return _read_only(ill)
+    return ill
 
 
 @cache
 def minimal_puzzles() -> PuzzleSet:
     """Return the 85,632 minimal puzzles, ordered by solution and mask, with their orbits 0 to 35.
 
-    The arrays are shared and read-only; `puzzles.load("4x4")` hands out copies.
+    The arrays are shared; `puzzles.load("4x4")` hands out copies.
     """
     minimal = ~ill_posed()
     for cell in _CELLS:  # removing any given must leave it ill posed
@@ -86,13 +82,13 @@ def minimal_puzzles() -> PuzzleSet:
     grid, mask = np.nonzero(minimal[patterns()])
     puzzles = _masked(grid, mask)
     return PuzzleSet(
-        _read_only(puzzles),
-        _read_only(solution_grids()[grid]),
+        puzzles,
+        solution_grids()[grid],
         GEOMETRY,
         "4x4",
-        grades=_read_only(np.zeros(len(puzzles), np.int8)),  # naked singles solve every one of them
-        orbits=_read_only(orbit_of[patterns()[grid], mask]),
-        minimal=_read_only(np.ones(len(puzzles), np.bool_)),
+        grades=np.zeros(len(puzzles), np.int8),  # naked singles solve every one of them
+        orbits=orbit_of[patterns()[grid], mask],
+        minimal=np.ones(len(puzzles), np.bool_),
     )
 
 
@@ -102,9 +98,9 @@ def _masked(grid: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.int8
     return solution_grids()[grid] * givens.reshape(-1, 4, 4)
 
 
-def split_of_orbits() -> NDArray[np.str_]:
-    """Return the name of the split each of the 36 orbits belongs to."""
-    return np.array([SPLIT_OF_LETTER[letter] for letter in SPLIT_TABLE])
+def split_of_orbits() -> NDArray[np.int8]:
+    """Return the split of each of the 36 orbits, an index into `banks.SPLITS`: int8 `[36]`."""
+    return np.array(["tvx".index(letter) for letter in SPLIT_TABLE], np.int8)
 
 
 def _orbits(puzzles: NDArray[np.int8]) -> NDArray[np.int32]:
@@ -119,8 +115,3 @@ def _halves(
     """View the entries of masks without `cell`, and those of the same masks with it."""
     pairs = table.reshape(len(table), -1, 2, 1 << int(cell))
     return pairs[:, :, 0], pairs[:, :, 1]
-
-
-def _read_only(array: NDArray[_Value]) -> NDArray[_Value]:
-    array.setflags(write=False)
-    return array

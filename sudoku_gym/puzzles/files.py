@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +12,7 @@ from numpy.typing import NDArray
 from sudoku_gym import board, solver
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.difficulty import GRADES
-from sudoku_gym.puzzles.puzzle_set import PuzzleSet, as_puzzle_set
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.rows import OnProblem, PuzzleRows, read_rows
 from sudoku_gym.solver.chunks import in_chunks
 from sudoku_gym.storage.atomic import atomic_write
@@ -23,36 +21,30 @@ SUFFIXES = (".txt", ".csv", ".npz", ".sdk")
 PUZZLES_PER_CHUNK = 10_000
 """Puzzles that are read, or formatted, at a time."""
 
-OnBadRow: TypeAlias = Literal["raise", "skip"] | OnProblem
-
 
 def read(
     path: str | Path,
     geometry: Geometry | None = None,
     *,
-    on_bad_row: OnBadRow = "raise",
-    check: bool = True,
+    on_bad_row: OnProblem | None = None,
 ) -> PuzzleSet:
     """Read a whole file.
 
     Args:
         path: ends in `.txt`, `.csv`, `.npz` or `.sdk`.
         geometry: the boards' shape; None takes the standard one for the size of the first board.
-        on_bad_row: `"raise"` stops at a bad row; `"skip"` leaves it out and warns once at the end
-            of the file; a function is called with the line number and what was wrong.
-        check: prove that each puzzle has exactly one solution. Where False, a stored solution is
-            only checked against the rules; puzzles without one are always solved.
+        on_bad_row: called with the line number of a bad row and what is wrong; the row is left
+            out. None stops at the first.
 
     Returns:
-        Puzzles with solutions; not graded.
+        Puzzles with solutions, each proven to be the only one; not graded.
 
     Raises:
         ValueError: if the file cannot be read as its suffix says, if there is no puzzle in it, or
-            (with `"raise"`) at the first bad row, with its line number.
+            at the first bad row, with its line number.
         FileNotFoundError: if there is no such file.
     """
-    parts = read_in_parts(path, geometry, on_bad_row=on_bad_row, check=check)
-    return PuzzleSet.join(parts, same_orbits=True)
+    return PuzzleSet.join(read_in_parts(path, geometry, on_bad_row=on_bad_row))
 
 
 def read_sample(
@@ -61,7 +53,6 @@ def read_sample(
     rng: np.random.Generator,
     geometry: Geometry | None = None,
     *,
-    on_bad_row: OnBadRow = "raise",
     on_progress: Callable[[float], None] | None = None,
 ) -> PuzzleSet:
     """Draw puzzles of a file without repetition, in the order of the file.
@@ -70,11 +61,10 @@ def read_sample(
     proven to have exactly one solution.
 
     Args:
-        path: as in `read`, as `geometry` and `on_bad_row` are.
+        path: as in `read`.
         count: number of puzzles.
         rng: draws one number for each row.
-        geometry: the boards' shape.
-        on_bad_row: what happens at a bad row.
+        geometry: as in `read`.
         on_progress: called with the share of the file that is read, 0 to 1.
 
     Raises:
@@ -84,13 +74,11 @@ def read_sample(
     if count < 1:
         raise ValueError(f"count must be at least 1, not {count}")
     kept, keys, total = list[PuzzleSet](), np.empty(0), 0
-    for part in read_in_parts(
-        path, geometry, on_bad_row=on_bad_row, check=False, on_progress=on_progress
-    ):
+    for part in read_in_parts(path, geometry, check=False, on_progress=on_progress):
         total += len(part)
         keys = np.append(keys, rng.random(len(part)))
         kept.append(part)
-        pool = PuzzleSet.join(kept, same_orbits=True)
+        pool = PuzzleSet.join(kept)
         chosen = np.sort(np.argsort(keys, kind="stable")[:count])
         kept, keys = [pool[chosen]], keys[chosen]
     if total < count:
@@ -103,17 +91,18 @@ def read_in_parts(
     path: str | Path,
     geometry: Geometry | None = None,
     *,
-    on_bad_row: OnBadRow = "raise",
+    on_bad_row: OnProblem | None = None,
     check: bool = True,
     chunk: int = PUZZLES_PER_CHUNK,
     on_progress: Callable[[float], None] | None = None,
 ) -> Iterator[PuzzleSet]:
     """Read a file in parts of at most `chunk` puzzles; see `read` for the rest.
 
-    `on_progress` is called before each part with the share of the file that is read with it.
+    Without `check` a stored solution is only checked against the rules. `on_progress` is called
+    before each part with the share of the file that is read with it.
     """
-    path, skipped = _with_known_suffix(path), list[str]()
-    complain = _complaint(path, on_bad_row, skipped)
+    path = _with_known_suffix(path)
+    complain = on_bad_row or _refuse_rows(path)
     hint = "" if geometry else "; if it belongs to a variant, give its geometry (--board)"
     is_empty = True
     for rows in read_rows(path, geometry, chunk, complain):
@@ -122,15 +111,8 @@ def read_in_parts(
             on_progress(rows.share)
         if len(proven.lines):
             is_empty = False
-            yield PuzzleSet(
-                proven.puzzles,
-                proven.solutions,
-                proven.geometry,
-                str(path),
-                ratings=proven.ratings,
-                sources=proven.sources,
-            )
-    _warn(skipped)
+            known = {"ratings": proven.ratings, "sources": proven.sources}
+            yield PuzzleSet(proven.puzzles, proven.solutions, proven.geometry, str(path), **known)
     if is_empty:
         raise ValueError(f"{path}: no puzzle found; give one a line, 0 or . for a blank")
 
@@ -139,7 +121,7 @@ def stream_boards(
     path: str | Path,
     geometry: Geometry | None = None,
     *,
-    on_bad_row: OnBadRow = "raise",
+    on_bad_row: OnProblem | None = None,
     chunk: int = PUZZLES_PER_CHUNK,
 ) -> Iterator[tuple[Geometry, NDArray[np.int8], float]]:
     """Read a file's boards as they are, with any number of solutions, at most `chunk` at a time.
@@ -151,12 +133,11 @@ def stream_boards(
         The geometry; boards, int8 `[B, N, N]`; and the share of the file that is read, 0 to 1 (of
         an npz file the share of its rows; of a pipe always 0).
     """
-    path, skipped = _with_known_suffix(path), list[str]()
-    complain = _complaint(path, on_bad_row, skipped)
+    path = _with_known_suffix(path)
+    complain = on_bad_row or _refuse_rows(path)
     for rows in read_rows(path, geometry, chunk, complain, with_solutions=False):
         if len(rows.lines):
             yield rows.geometry, rows.puzzles, rows.share
-    _warn(skipped)
 
 
 def _with_known_suffix(path: str | Path) -> Path:
@@ -165,26 +146,13 @@ def _with_known_suffix(path: str | Path) -> Path:
     return Path(path)
 
 
-def _complaint(path: Path, on_bad_row: OnBadRow, skipped: list[str]) -> OnProblem:
-    if callable(on_bad_row):
-        return on_bad_row
-    if on_bad_row not in ("raise", "skip"):
-        raise ValueError(f"on_bad_row={on_bad_row!r}: use 'raise', 'skip' or a function")
+def _refuse_rows(path: Path) -> OnProblem:
     row_word = "row" if path.suffix == ".npz" else "line"
 
-    def complain(line: int, problem: str) -> None:
-        message = f"{path}, {row_word} {line}: {problem}"
-        if on_bad_row == "raise":
-            raise ValueError(message)
-        skipped.append(message)
+    def refuse(line: int, problem: str) -> None:
+        raise ValueError(f"{path}, {row_word} {line}: {problem}")
 
-    return complain
-
-
-def _warn(skipped: list[str]) -> None:
-    if skipped:
-        message = f"{len(skipped)} rows skipped, for example {skipped[0]}"
-        warnings.warn(message, stacklevel=3)
+    return refuse
 
 
 def _proven(part: PuzzleRows, complain: OnProblem, check: bool, hint: str) -> PuzzleRows:
@@ -222,9 +190,8 @@ def write(path: str | Path, puzzle_set: PuzzleSet) -> None:
 
     Raises:
         ValueError: as `check_target`.
-        TypeError: if it is no PuzzleSet.
     """
-    path, puzzle_set = check_target(path), as_puzzle_set(puzzle_set)
+    path = check_target(path)
     with atomic_write(path) as temporary:
         if path.suffix == ".npz":
             columns = ("puzzles", "solutions", "grades", "minimal")

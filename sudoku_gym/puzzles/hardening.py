@@ -17,7 +17,6 @@ from sudoku_gym.compiler.jit import njit
 from sudoku_gym.compiler.random_stream import new_stream, next_below
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import group_of
-from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.difficulty import count_guesses, grade, median_guesses, new_symmetry
 from sudoku_gym.puzzles.digging import (
     count_other_solutions,
@@ -28,7 +27,7 @@ from sudoku_gym.puzzles.digging import (
     start_dig,
     wrong_cell,
 )
-from sudoku_gym.puzzles.puzzle_set import PuzzleSet, as_puzzle_set
+from sudoku_gym.puzzles.puzzle_set import SPLIT_BY_SOLUTION, PuzzleSet
 from sudoku_gym.solver.cover_bits import NO_RUNTIME_JIT, cover_tables, reset_weights
 from sudoku_gym.solver.depth_first import new_searcher
 
@@ -65,9 +64,8 @@ def harden(
     Raises:
         ValueError: if a number is out of range, a puzzle has not exactly one solution, or the
             boards are 4x4, where every puzzle is solved by singles.
-        TypeError: if `parents` is no PuzzleSet.
     """
-    geometry = as_puzzle_set(parents).geometry
+    geometry = parents.geometry
     if node_limit is None:
         node_limit = 100_000 if geometry.size <= 9 else 2_000
     if steps < 0 or node_limit < 1:
@@ -88,7 +86,7 @@ def harden(
         if on_progress is not None:
             on_progress((b + 1) / len(puzzles))
     boards = puzzles.reshape(parents.puzzles.shape)
-    keeps_orbit = geometry.size >= banks.SPLIT_BY_SOLUTION
+    keeps_orbit = geometry.size >= SPLIT_BY_SOLUTION
     return PuzzleSet(
         boards,
         solutions.reshape(boards.shape),

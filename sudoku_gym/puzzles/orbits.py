@@ -17,7 +17,7 @@ from sudoku_gym import board, plugins, solver
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import MAX_LISTED, canonical_form, group_order
 from sudoku_gym.puzzles import banks
-from sudoku_gym.puzzles.puzzle_set import PuzzleSet, as_puzzle_set
+from sudoku_gym.puzzles.puzzle_set import SPLIT_BY_SOLUTION, PuzzleSet
 
 _CELL, _LINE, _UNIT, _DIGIT = range(4)
 
@@ -68,7 +68,7 @@ def find_in_splits(puzzle: ArrayLike, name: str) -> str | None:
     banks.orbits_of(name)  # raises if it has none
     geometry = banks.named_geometry(name)
     boards = board.as_boards(np.asarray(puzzle)[None], geometry)
-    if geometry.size >= banks.SPLIT_BY_SOLUTION:
+    if geometry.size >= SPLIT_BY_SOLUTION:
         boards = solver.solve(boards, geometry)
         if not boards.any():
             raise ValueError("no solution of the puzzle was found: there is nothing to compare")
@@ -83,16 +83,13 @@ def find_in_training(puzzle_set: PuzzleSet) -> NDArray[np.bool_]:
     about 3 ms a puzzle.
 
     Raises:
-        TypeError: if it is no PuzzleSet.
         ModuleNotFoundError: if the geometry has many symmetries and igraph is not installed.
     """
-    geometry = as_puzzle_set(puzzle_set).geometry
+    geometry = puzzle_set.geometry
     names = [name for name in banks.SPLIT_NAMES if banks.named_geometry(name) == geometry]
     found = np.zeros(len(puzzle_set), np.bool_)
     if names:
-        by_solution = geometry.size >= banks.SPLIT_BY_SOLUTION
-        boards = puzzle_set.solutions if by_solution else puzzle_set.puzzles
-        keys = canonical_keys(boards, geometry)
+        keys = canonical_keys(puzzle_set.orbit_boards, geometry)
         for name in names:
             found |= _splits_of(keys, name) == banks.SPLITS.index("train")
     return found

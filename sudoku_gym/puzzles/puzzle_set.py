@@ -14,6 +14,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.difficulty import GRADES
 
 NOT_KNOWN = -1
+SPLIT_BY_SOLUTION = 9  # from this many digits on, orbits are those of the solution grids
 COLUMNS = ("puzzles", "solutions", "grades", "orbits", "minimal", "ratings", "sources")
 
 
@@ -98,17 +99,17 @@ class PuzzleSet:
         return len(self.puzzles)
 
     def __getitem__(self, index: slice | NDArray[np.integer] | NDArray[np.bool_]) -> PuzzleSet:
-        if isinstance(index, (int, np.integer)):
-            raise TypeError(
-                f"a PuzzleSet is cut with a slice or an array: use [{index}:{index + 1}] for a set "
-                f"of one, or .puzzles[{index}] for the board"
-            )
         return replace(self, **{name: getattr(self, name)[index] for name in COLUMNS})
 
     @property
     def blanks(self) -> NDArray[np.int64]:
         """The number of blanks of each puzzle, int64 `[M]`."""
         return (self.puzzles == 0).sum((1, 2), dtype=np.int64)
+
+    @property
+    def orbit_boards(self) -> NDArray[np.int8]:
+        """The boards whose orbits make the splits: solutions from 9x9 up, puzzles below."""
+        return self.solutions if self.geometry.size >= SPLIT_BY_SOLUTION else self.puzzles
 
     def check(self) -> None:
         """Check that every puzzle has exactly one solution.
@@ -127,43 +128,25 @@ class PuzzleSet:
                 raise ValueError(f"{self.name}: puzzle {index} has {found}; drop or repair it")
 
     @staticmethod
-    def join(parts: Iterable[PuzzleSet], *, same_orbits: bool = False) -> PuzzleSet:
-        """Return the puzzles of all parts, named as the first.
+    def join(parts: Iterable[PuzzleSet]) -> PuzzleSet:
+        """Return the puzzles of all parts, of one geometry, named as the first.
 
-        The split is `"all"` where parts are of different ones.
-
-        Args:
-            parts: at least one, of one geometry.
-            same_orbits: whether they number their orbits alike, as parts of one bank do; else those
-                of several parts are unknown afterwards.
+        The split is `"all"` where parts are of different ones; the orbits of several parts, which
+        may number them differently, are unknown.
 
         Raises:
             ValueError: if there is no part, or one has another geometry than the first.
-            TypeError: if a part is no PuzzleSet.
         """
-        parts = [as_puzzle_set(part) for part in parts]
-        if not parts:
-            raise ValueError("no parts to join: give at least one PuzzleSet")
-        first = parts[0]
-        for part in parts:
+        first, *others = parts = list(parts)
+        for part in others:
             if part.geometry != first.geometry:
                 raise ValueError(f"{part} can't be joined to {first}: its boards have other units")
-        columns = {name: [getattr(part, name) for part in parts] for name in COLUMNS}
-        joined: dict[str, Any] = {name: np.concatenate(each) for name, each in columns.items()}
-        if len(parts) > 1 and not same_orbits:
-            joined["orbits"] = np.full(len(joined["puzzles"]), NOT_KNOWN, np.int32)
+        if not others:
+            return first
+        joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS}
+        joined["orbits"] = np.full(len(joined["puzzles"]), NOT_KNOWN, np.int32)
         is_one_split = len({part.split for part in parts}) == 1
         return replace(first, split=first.split if is_one_split else "all", **joined)
 
     def __repr__(self) -> str:
         return f"PuzzleSet({self.name}, {self.split}, {len(self)} puzzles, {self.geometry.name})"
-
-
-def as_puzzle_set(puzzle_set: object) -> PuzzleSet:
-    """Return a set of puzzles; TypeError if it is none."""
-    if not isinstance(puzzle_set, PuzzleSet):
-        raise TypeError(
-            f"{type(puzzle_set).__name__} is no PuzzleSet: give one, as PuzzleSet(puzzles, "
-            "solutions, geometry) or what puzzles.load and puzzles.read return"
-        )
-    return puzzle_set

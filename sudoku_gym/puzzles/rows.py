@@ -11,15 +11,13 @@ the digit N, digits are counted from 0. npz holds integers `puzzles` and `soluti
 from __future__ import annotations
 
 import csv
-import os
 import re
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from math import isfinite, isqrt
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +25,11 @@ from numpy.typing import NDArray
 from sudoku_gym import board
 from sudoku_gym.geometry import MAX_SIZE, Geometry, geometry_for
 from sudoku_gym.puzzles.puzzle_set import NOT_KNOWN
-from sudoku_gym.storage.reading import error_context, open_text
+from sudoku_gym.storage.reading import error_context
 
 OnProblem: TypeAlias = Callable[[int, str], None]  # takes a line's number and what is wrong
 
-_MOST_BYTES = 2**33  # of a file, and of the arrays in an npz file
+_MOST_BYTES = 2**33
 _PUZZLE_HEADERS = ("puzzle", "puzzles", "quiz", "quizzes", "question", "sudoku", "unsolved")
 _SOLUTION_HEADERS = ("solution", "solutions", "answer", "solved")
 _HEADING = re.compile(r"#|//|\[|[A-Za-z]{3,}\W*\d+\W*$")
@@ -57,17 +55,16 @@ class PuzzleRows(NamedTuple):
     """B rows of a file, which parse as boards and are not checked otherwise."""
 
     geometry: Geometry
+    share: float  # of the file that is read with these rows, 0 to 1; 0 for a pipe
     lines: NDArray[np.int64]  # [B], their numbers in the file, from 1
     puzzles: NDArray[np.int8]  # [B, N, N]
     solutions: NDArray[np.int8]  # [B, N, N], zeros where none is stored
     ratings: NDArray[np.float64]  # [B], NOT_KNOWN where none is stored
     sources: NDArray[np.str_]  # [B], empty where none is stored
-    share: float  # of the file that is read with these rows, 0 to 1; 0 for a pipe
 
     def take(self, index: NDArray[np.bool_]) -> PuzzleRows:
         """Return some of the rows."""
-        names = ("lines", "puzzles", "solutions", "ratings", "sources")
-        return self._replace(**{name: getattr(self, name)[index] for name in names})
+        return PuzzleRows(self.geometry, self.share, *(column[index] for column in self[2:]))
 
 
 def read_rows(
@@ -77,22 +74,25 @@ def read_rows(
     on_problem: OnProblem,
     with_solutions: bool = True,
 ) -> Iterator[PuzzleRows]:
-    """Yield the rows of a file, at most `chunk` at a time; bad ones are left out."""
-    if (length := path.stat().st_size) > _MOST_BYTES:
-        raise ValueError(f"{path}: {length:,} bytes, more than {_MOST_BYTES:,}: divide it")
+    """Yield the rows of a file, at most `chunk` at a time; bad ones are left out.
+
+    Without `with_solutions`, those of CSV rows are passed over, and so are their ratings.
+    """
+    size = path.stat().st_size  # 0 for a pipe
+    if size > _MOST_BYTES:
+        raise ValueError(f"{path}: {size:,} bytes, more than {_MOST_BYTES:,}: divide it")
     if path.suffix == ".npz":
-        yield from _read_npz(path, geometry, chunk, on_problem, with_solutions)
+        yield from _read_npz(path, geometry, chunk, on_problem)
         return
-    is_csv = path.suffix == ".csv"
-    with open_text(path, newline="" if is_csv else None) as text:
-        size = os.fstat(text.fileno()).st_size  # 0 for a pipe
-        rows = (
-            _csv_rows(text, on_problem, with_solutions)
-            if is_csv
-            else _text_rows(text, geometry, path.suffix == ".sdk")
-        )
+    with path.open(encoding="utf-8-sig", newline="" if path.suffix == ".csv" else None) as text:
+        if path.suffix == ".csv":
+            rows = _csv_rows(text, on_problem)
+        else:
+            rows = _text_rows(text, geometry, path.suffix == ".sdk")
         try:
             while batch := list(islice(rows, chunk)):
+                if not with_solutions:
+                    batch = [row._replace(solution="", rating="") for row in batch]
                 geometry = geometry or _first_geometry(batch)
                 share = min(text.buffer.tell() / size, 1.0) if size else 0.0
                 yield _parse(batch, geometry or Geometry.standard(9), on_problem, share)
@@ -145,7 +145,7 @@ def _size_of(count: int, in_grids: bool) -> int:
     return count if count in _SIZES else 0
 
 
-def _csv_rows(lines: Iterable[str], on_problem: OnProblem, with_solutions: bool) -> Iterator[_Row]:
+def _csv_rows(lines: Iterable[str], on_problem: OnProblem) -> Iterator[_Row]:
     # Strict: else a quote that nothing closes hides all that follows.
     reader = csv.reader(lines, strict=True)
     places: list[int | None] = []  # of puzzle, solution, source, rating
@@ -163,8 +163,6 @@ def _csv_rows(lines: Iterable[str], on_problem: OnProblem, with_solutions: bool)
             continue
         if not places:
             places, is_header = _columns(fields)
-            if not with_solutions:
-                places = [places[0], None, places[2], None]
             if is_header:
                 continue
         values = (fields[i].strip() if i is not None and i < len(fields) else "" for i in places)
@@ -213,7 +211,7 @@ def _parse(
             on_problem(row.line, str(error))
     lines = np.array([row.line for row in rows])
     sources = np.array([row.source for row in rows], np.str_)
-    return PuzzleRows(geometry, lines, puzzles, solutions, ratings, sources, share).take(good)
+    return PuzzleRows(geometry, share, lines, puzzles, solutions, ratings, sources).take(good)
 
 
 def _board(text: str, geometry: Geometry) -> NDArray[np.int8]:
@@ -254,43 +252,34 @@ def _counted_from_1(row: _Row, size: int) -> _Row:
 
 
 def _read_npz(
-    path: Path, geometry: Geometry | None, chunk: int, on_problem: OnProblem, with_solutions: bool
+    path: Path, geometry: Geometry | None, chunk: int, on_problem: OnProblem
 ) -> Iterator[PuzzleRows]:
-    with error_context(path, "no readable npz file of puzzles"):
-        stored = _npz_boards(path, with_solutions)
-        geometry = geometry_for(stored[0].shape[1], geometry)
-    count = len(stored[0])
+    with path.open("rb") as file, error_context(path, "no readable npz file of puzzles"):
+        puzzles, solutions = _npz_boards(file)
+        geometry = geometry_for(puzzles.shape[1], geometry)
+    count, most = len(puzzles), geometry.size
+    wrong = (puzzles < 0) | (puzzles > most) | (solutions < 0) | (solutions > most)
+    good = ~wrong.any((1, 2))
     for start in range(0, count, chunk):
         lines = np.arange(start, min(start + chunk, count)) + 1
-        chunks = [boards[start : start + chunk] for boards in stored]
-        wrong = [((each < 0) | (each > geometry.size)).any((1, 2)) for each in chunks]
-        is_wrong: NDArray[np.bool_] = np.logical_or.reduce(wrong)
-        for line in lines[is_wrong].tolist():
+        part = slice(start, start + chunk)
+        for line in lines[~good[part]].tolist():
             on_problem(line, f"a value is no digit of a {geometry.name} board")
-        puzzles, solutions = (each.astype(np.int8) for each in chunks)
-        ratings = np.full(len(lines), NOT_KNOWN, np.float64)
-        sources = np.full(len(lines), "")
+        boards = puzzles[part].astype(np.int8), solutions[part].astype(np.int8)
+        unknown = np.full(len(lines), NOT_KNOWN, np.float64), np.full(len(lines), "")
         share = lines[-1] / count
-        yield PuzzleRows(geometry, lines, puzzles, solutions, ratings, sources, share).take(
-            ~is_wrong
-        )
+        yield PuzzleRows(geometry, share, lines, *boards, *unknown).take(good[part])
 
 
-def _npz_boards(
-    path: Path, with_solutions: bool
-) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+def _npz_boards(file: BinaryIO) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
     """Return puzzles and solutions, zeros where there are none, `[M, N, N]` each."""
-    with path.open("rb") as file:
-        if sum(each.file_size for each in zipfile.ZipFile(file).infolist()) > _MOST_BYTES:
-            raise ValueError(f"its arrays have more than {_MOST_BYTES:,} bytes")
-        file.seek(0)
-        with np.load(file, allow_pickle=False) as stored:
-            names = [name for name in _PUZZLE_HEADERS if name in stored]
-            if not names:
-                raise ValueError("it holds no array `puzzles`, int8 [M, N, N]")
-            puzzles = stored[names[0]]
-            names = [name for name in _SOLUTION_HEADERS if name in stored and with_solutions]
-            solutions = stored[names[0]] if names else np.zeros(puzzles.shape, np.int8)
+    with np.load(file, allow_pickle=False) as stored:
+        names = [name for name in _PUZZLE_HEADERS if name in stored]
+        if not names:
+            raise ValueError("it holds no array `puzzles`, int8 [M, N, N]")
+        puzzles = stored[names[0]]
+        names = [name for name in _SOLUTION_HEADERS if name in stored]
+        solutions = stored[names[0]] if names else np.zeros(puzzles.shape, np.int8)
     if {puzzles.dtype.kind, solutions.dtype.kind} - {*"iu"} or solutions.shape != puzzles.shape:
         raise ValueError("puzzles and solutions must be integers of one shape")
     count, size = puzzles.shape[0], isqrt(puzzles[0].size)

@@ -62,8 +62,8 @@ class PuzzlesConfig:
         """Divide the puzzles of an environment, e.g. `"Sudoku4x4-v0"`.
 
         A source that is no bank is divided as `training_and_held_out` says, and its held-out
-        puzzles serve validation and test; of a generator they are 10,000 draws, or twice
-        `distinct`.
+        puzzles serve validation and test; of a part that is no list they are 10,000 draws, or
+        twice `distinct`.
 
         Raises:
             ValueError: if it is unknown, or its bank has fewer training puzzles than `distinct`.

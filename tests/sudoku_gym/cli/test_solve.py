@@ -60,7 +60,7 @@ def test_every_form_and_board_is_solved_and_reads_back(run, work, suffix, bank, 
     files.write(f"list{suffix}", some)
     code, _, err = run("solve", f"list{suffix}", "--out", "out.csv", *chosen)
     assert code == 0, err
-    again = files.read("out.csv", some.geometry, check=False)
+    again = files.read("out.csv", some.geometry)
     assert (again.puzzles == some.puzzles).all() and (again.solutions == some.solutions).all()
 
 

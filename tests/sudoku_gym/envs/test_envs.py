@@ -216,7 +216,7 @@ def test_wrong_calls_are_named():
         ({"board": "9x9"}, "source='4x4' holds 4x4 boards, but this environment's are 9x9"),
         ({"propagation": "pairs"}, "propagation='pairs': use None, 'naked singles'"),
         ({"propagation": "naked singles", "erase": True}, "use one of the two"),
-        ({"split": "half"}, "no split is called 'half'"),
+        ({"split": "half"}, "has no split 'half'"),
         ({"render_mode": "svg"}, "render_mode='svg'"),
         ({"max_steps": 0}, "max_steps=0"),
     ],

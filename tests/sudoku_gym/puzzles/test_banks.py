@@ -153,9 +153,11 @@ def test_loading_gives_arrays_of_your_own():
 def test_unknown_names():
     with pytest.raises(ValueError, match="no bank is called '7x7': use one of 4x4, 6x6, 9x9"):
         puzzles.load("7x7")
-    with pytest.raises(ValueError, match="no split is called 'dev': use train, validation, test"):
+    with pytest.raises(
+        ValueError, match="4x4 has no split 'dev': use train, validation, test or all"
+    ):
         puzzles.load("4x4", "dev")
-    with pytest.raises(ValueError, match="the named boards are not split"):
+    with pytest.raises(ValueError, match="named has no split 'test': use all"):
         puzzles.load("named", "test")
 
 
@@ -222,7 +224,7 @@ def test_the_mix_and_the_ratings_of_extreme_like():
 
 def test_nothing_is_trained_on_extreme_like():
     assert len(puzzles.load("extreme-like", "test")) == len(EXTREME)
-    with pytest.raises(ValueError, match="nothing is trained on extreme-like"):
+    with pytest.raises(ValueError, match="extreme-like has no split 'train': use test or all"):
         puzzles.load("extreme-like", "train")
     known = {
         grid.tobytes()

@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.geometry import symmetry
@@ -85,14 +84,12 @@ def test_naked_singles_solve_every_minimal_puzzle():
 
 def test_splits():
     splits = complete4x4.split_of_orbits()
-    shares = [[(part == name).sum() for name in puzzles.SPLITS] for part in (splits[:13], splits)]
+    shares = [np.bincount(part).tolist() for part in (splits[:13], splits)]
     assert shares == [[8, 2, 3], [22, 6, 8]]
-    assert splits[35] == "test"
+    assert puzzles.SPLITS[splits[35]] == "test"
 
 
-def test_the_shared_arrays_are_read_only():
-    with pytest.raises(ValueError, match="read-only"):
-        complete4x4.minimal_puzzles().puzzles[0] = 0
+def test_loading_copies_the_shared_arrays():
     loaded = puzzles.load("4x4")
     loaded.puzzles[0] = 0
     assert puzzles.load("4x4").puzzles[0].any()

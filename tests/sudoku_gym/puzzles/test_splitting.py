@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 
 from sudoku_gym import puzzles
-from sudoku_gym.geometry import Geometry
-from sudoku_gym.puzzles import orbits, splitting
+from sudoku_gym.puzzles import orbits
 from sudoku_gym.puzzles.orbits import canonical_keys
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource, resolve_source
 from sudoku_gym.puzzles.splitting import training_and_held_out
 
-FOUR = Geometry.standard(4)
 WARNS = pytest.warns(UserWarning, match="says no split: divided by ")
 
 
@@ -94,30 +92,6 @@ def test_without_igraph_equal_boards_stay_together(monkeypatch):
     assert len(first) == 54 and len(second) == 6 and not first & second
 
 
-def test_a_generator_does_not_draw_what_is_held_out():
-    pytest.importorskip("igraph")
-    with pytest.warns(UserWarning, match="Draws says no split"):
-        training, held_out = training_and_held_out(Draws())
-    assert not solved_orbits(training, 300) & solved_orbits(held_out, 300)
-    boards, solutions = training.sample(50, 20, np.random.default_rng(0))
-    assert boards.shape == (50, 9, 9) and ((boards == 0).sum((1, 2)) == 20).all()
-    assert ((boards == 0) | (boards == solutions)).all()
-
-
-def test_a_generator_does_not_draw_what_is_held_out_with_cells_revealed():
-    draws = Draws()
-    draws._bank = BankSource(unlabelled("4x4", 60))
-    draws.geometry, draws.max_blanks = FOUR, draws._bank.max_blanks
-    with WARNS:
-        training, held_out = training_and_held_out(draws)
-    boards, solutions = training.sample(500, 6, np.random.default_rng(1))
-    whole = held_out.puzzle_set
-    assert boards.shape == (500, 4, 4) and len(whole)
-    for puzzle, solution in zip(whole.puzzles, whole.solutions, strict=True):
-        kept = ((puzzle == 0) | (boards == puzzle)).all((1, 2))
-        assert not (kept & (solutions == solution).all((1, 2))).any()
-
-
 def test_a_source_says_its_split():
     training, held_out = training_and_held_out(Split())
     assert len(training.puzzle_set) == len(held_out.puzzle_set) == 30
@@ -141,26 +115,14 @@ def test_parts_that_are_not_apart_are_refused(parts, message, monkeypatch):
         training_and_held_out(Split())
 
 
-@pytest.mark.parametrize("source", [unlabelled(count=1), Draws(1)], ids=["list", "generator"])
-def test_too_few_puzzles_to_hold_one_out(source):
+def test_too_few_puzzles_to_hold_one_out():
     with pytest.raises(ValueError, match="so that none can be held out from training; use more"):
-        training_and_held_out(source)
+        training_and_held_out(unlabelled(count=1))
 
 
-def test_draws_end(monkeypatch):
-    monkeypatch.setattr(splitting, "_HELD_OUT", 1.0)
-    with WARNS:
-        training, _ = training_and_held_out(PuzzleSource4())
-    with pytest.raises(ValueError, match="nothing but held-out puzzles; give the source a method"):
-        training.sample(1, None, np.random.default_rng(0))
-
-
-class PuzzleSource4(Draws):
-    """Draws few puzzles of 4x4."""
-
-    def __init__(self):
-        self._bank = BankSource(puzzles.load("4x4")[::9000])
-        self.geometry, self.max_blanks = FOUR, self._bank.max_blanks
+def test_a_generator_must_say_what_is_held_out():
+    with pytest.raises(ValueError, match=r"Draws does not say .*: give the source a method split"):
+        training_and_held_out(Draws())
 
 
 def test_banks_keep_their_splits():
