@@ -4,7 +4,7 @@ import pytest
 
 from sudoku_gym import load_policy, plugins
 
-NAMES = sorted(set(plugins.available(plugins.POLICIES)) - {"supervised"})  # that needs a folder
+NAMES = sorted(set(plugins.available("policies")) - {"supervised"})  # that needs a folder
 
 
 @pytest.mark.parametrize("name", NAMES)

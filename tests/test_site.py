@@ -62,7 +62,7 @@ def test_an_environment_has_a_text_and_floors():
 def test_the_extras_are_those_of_the_project():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = set(project["optional-dependencies"])
-    assert set(plugins.EXTRA_OF_MODULE.values()) == extras - {"all", "dev", "docs"}
+    assert set(plugins.MODULES_OF_EXTRA) == extras - {"all", "dev", "docs"}
     install = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1] for line in install.splitlines() if line.startswith("| `")]
     assert set(re.findall(r"`([\w-]+)`", "".join(rows))) == extras

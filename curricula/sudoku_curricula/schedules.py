@@ -60,10 +60,10 @@ def all_schedules() -> dict[str, type[ScheduleConfig]]:
     These are entry points of the group `sudoku_gym.schedules`. One that can't be loaded is left
     out, with a warning.
     """
-    for name in plugins.available(plugins.SCHEDULE_CONFIGS):
+    for name in plugins.available("schedules"):
         if name not in SCHEDULES:
             try:
-                register_schedule(name)(plugins.load(plugins.SCHEDULE_CONFIGS, name))
+                register_schedule(name)(plugins.load("schedules", name))
             except Exception as error:  # of another package
                 warnings.warn(f"the schedule {name!r} is left out: {error!r}", stacklevel=2)
     return SCHEDULES

@@ -22,7 +22,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     if page.file.src_uri == "reference/command-line.md":
         words = [[command] for command in cli.COMMANDS]
     elif page.file.src_uri == "reference/trainers.md":
-        words = [["train", name] for name in plugins.available(plugins.TRAINERS)]
+        words = [["train", name] for name in plugins.available("trainers")]
     sections = [f"## {each[-1]}\n\n```text\n{help_of(each)}\n```\n" for each in words]
     return "\n".join([markdown, *sections])
 

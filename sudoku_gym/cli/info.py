@@ -49,14 +49,14 @@ def _describe_bank(bank: str) -> None:
 
 
 def _describe_installation() -> None:
-    ids = {**plugins.sudoku_specs(), **plugins.available(plugins.ENVIRONMENT_IDS)}
+    ids = {**plugins.sudoku_specs(), **plugins.available("environments")}
     rows = [
         ["versions", ", ".join([f"Python {platform.python_version()}", *_versions()])],
         ["machine", f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"],
         ["environments", ", ".join(ids)],
         ["banks", ", ".join(banks.NAMES)],
-        ["policies", ", ".join(plugins.available(plugins.POLICIES)) or "none"],
-        ["trainers", ", ".join(plugins.available(plugins.TRAINERS)) or "none"],
+        ["policies", ", ".join(plugins.available("policies")) or "none"],
+        ["trainers", ", ".join(plugins.available("trainers")) or "none"],
         ["extras", ", ".join(_extras())],
     ]
     width = max(len(name) for name, _ in rows)
@@ -68,11 +68,10 @@ def _describe_installation() -> None:
 
 def _extras() -> list[str]:
     """Name each extra, with what it lacks."""
-    needs: dict[str, list[str]] = {}
-    for module, extra in plugins.EXTRA_OF_MODULE.items():
-        needs.setdefault(extra, [])
-        if find_spec(module) is None:
-            needs[extra].append(module)
+    needs = {
+        extra: [module for module in modules if find_spec(module) is None]
+        for extra, modules in plugins.MODULES_OF_EXTRA.items()
+    }
     return [
         f"{extra} (needs {', '.join(missing)})" if missing else extra
         for extra, missing in needs.items()

@@ -11,7 +11,7 @@ PLAY_AT_FIRST = ("expert-iteration", "hidden-singles")
 
 def train(arguments: list[str]) -> int:
     """Run the trainer that is named first on the arguments after it; list trainers without one."""
-    trainers = plugins.available(plugins.TRAINERS)
+    trainers = plugins.available("trainers")
     if not arguments or arguments[0] in ("-h", "--help"):
         print("usage: sudoku-gym train TRAINER [--help]\n\nTrainers:\n")
         print("\n".join(f"  {name}" for name in trainers) or "  none is installed")
@@ -19,7 +19,7 @@ def train(arguments: list[str]) -> int:
     name, *rest = arguments
     if name not in trainers:
         raise ValueError(f"no trainer {name!r}: use {plugins.join_names(trainers)}")
-    return int(plugins.load(plugins.TRAINERS, name)(rest) or 0)
+    return int(plugins.load("trainers", name)(rest) or 0)
 
 
 def app(
@@ -47,7 +47,7 @@ def app(
     from sudoku_gym.app.page import layout
 
     left, right = (*policy, *PLAY_AT_FIRST)[:2]
-    page = layout([*policy, *plugins.available(plugins.POLICIES)], (left, right), trust)
+    page = layout([*policy, *plugins.available("policies")], (left, right), trust)
     page.launch(
         server_name=host,
         server_port=port or None,

@@ -32,7 +32,6 @@ _RATINGS = (
     ("80 and more", 80, np.inf),
 )
 
-_LONGEST = 60_000_000  # bytes of a file of results
 _DIGITS = 6  # decimals of the seconds in a file
 _BETWEEN_WRITES = 5.0  # s
 
@@ -149,7 +148,7 @@ def open_results(path: Path | None, puzzles: Mapping[str, bool | int | str | Non
 def read_list_results(path: Path) -> ListResults:
     """Read the results of a list; ValueError if the file holds none, in a message that names it."""
     with error_context(path, "it holds no results of a list"):
-        return decode_json(ListResults, read_json(path, _LONGEST), "the results")
+        return decode_json(ListResults, read_json(path), "the results")
 
 
 def json_of_row(row: ListRow) -> dict[str, Any]:

@@ -8,58 +8,45 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from operator import attrgetter
-from types import ModuleType
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
-POLICIES = "sudoku_gym.policies"
-"""The entry-point group of classes and functions that make policies."""
-TRAINERS = "sudoku_gym.trainers"
-"""The entry-point group of the main functions of `sudoku-gym train NAME`."""
-ENVIRONMENT_IDS = "sudoku_gym.environments"
-"""The entry-point group of ids, each with the module that registers it when it is imported."""
-SCHEDULE_CONFIGS = "sudoku_gym.schedules"
-"""The entry-point group of the configurations of schedules."""
+Group: TypeAlias = Literal["policies", "trainers", "environments", "schedules"]
+"""The groups of entry points, `sudoku_gym.policies` and so on: classes and functions that make
+policies; main functions of `sudoku-gym train NAME`; ids of environments, each with the module that
+registers it; and configurations of schedules."""
 
-EXTRA_OF_MODULE = {
-    "torch": "agents",
-    "safetensors": "agents",
-    "tensorboard": "agents",
-    "matplotlib": "agents",
-    "stable_baselines3": "sb3",
-    "sb3_contrib": "sb3",
-    "ray": "rllib",
-    "imageio": "render",
-    "moviepy": "render",
-    "pygame": "render",
-    "igraph": "splits",
-    "pysat": "sat",
-    "gradio": "app",
-    "reasoning_gym": "reasoning-gym",
-    "openenv": "openenv",
-    "datasets": "trl",
-    "verifiers": "verifiers",
-    "torchrl": "torchrl",
-    "minari": "minari",
-    "h5py": "minari",
-    "huggingface_hub": "hub",
-    "onnx": "onnx",
-    "onnxscript": "onnx",
-    "onnxruntime": "onnx",
+MODULES_OF_EXTRA = {
+    "agents": ("torch", "safetensors", "tensorboard", "matplotlib"),
+    "sb3": ("stable_baselines3", "sb3_contrib"),
+    "rllib": ("ray",),
+    "render": ("imageio", "moviepy", "pygame"),
+    "splits": ("igraph",),
+    "sat": ("pysat",),
+    "app": ("gradio",),
+    "reasoning-gym": ("reasoning_gym",),
+    "openenv": ("openenv",),
+    "trl": ("datasets",),
+    "verifiers": ("verifiers",),
+    "torchrl": ("torchrl",),
+    "minari": ("minari", "h5py"),
+    "hub": ("huggingface_hub",),
+    "onnx": ("onnx", "onnxscript", "onnxruntime"),
 }
-"""The extra of this package that installs each optional module."""
+"""The optional modules that each extra of this package installs."""
 
 
 @cache
-def available(group: str) -> dict[str, EntryPoint]:
-    """Return the installed entry points of `group` by name, in alphabetical order.
+def available(group: Group) -> dict[str, EntryPoint]:
+    """Return the installed entry points of a group by name, in alphabetical order.
 
     Of several with one name it is this project's.
     """
-    found = sorted(entry_points(group=group), key=lambda entry: entry.value.startswith("sudoku_"))
-    return dict(sorted({entry.name: entry for entry in found}.items()))
+    found = [*entry_points(group=f"sudoku_gym.{group}")]
+    found.sort(key=lambda entry: (entry.name, entry.value.startswith("sudoku_")))
+    return {entry.name: entry for entry in found}
 
 
-def load(group: str, name: str) -> Any:
+def load(group: Group, name: str) -> Any:
     """Import what the entry point `name` of `group` stands for.
 
     Raises:
@@ -78,28 +65,17 @@ def load_attribute(path: str) -> Any:
     """Import an object named as `module:attribute`; the attribute may have dots.
 
     Raises:
-        ValueError: if the text has another form, or the module or the attribute does not exist.
-        ModuleNotFoundError: if the module needs a package that is not installed.
+        ValueError: if the module has no such attribute.
+        ModuleNotFoundError: if there is no such module, or it needs a package that is not
+            installed.
     """
     module_name, _, attribute = path.partition(":")
-    if not all(part.isidentifier() for part in [*module_name.split("."), *attribute.split(".")]):
-        raise ValueError(f"{path!r} names no object: write module:attribute")
-    module = import_named(module_name, path)
+    with suggest_extra(path):
+        module = import_module(module_name)
     try:
         return attrgetter(attribute)(module)
     except AttributeError as error:
-        raise ValueError(f"{path!r}: {error}") from None
-
-
-def import_named(module: str, path: str) -> ModuleType:
-    """Import a module that stands in a name, `path`; raises as `load_attribute`."""
-    try:
-        with suggest_extra(path):
-            return import_module(module)
-    except ModuleNotFoundError as error:
-        if not f"{module}.".startswith(f"{error.name}."):
-            raise
-        raise ValueError(f"{path!r}: there is no module {error.name!r}") from None
+        raise ValueError(f"{path!r}: {error}") from error
 
 
 @contextmanager
@@ -109,15 +85,12 @@ def suggest_extra(what: str) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
-        if package not in EXTRA_OF_MODULE:
-            raise
-        needs = f"{what} needs {package}: {install_command(EXTRA_OF_MODULE[package])}"
-        raise ModuleNotFoundError(needs, name=error.name) from None
-
-
-def install_command(extra: str) -> str:
-    """Return how to install an extra of this package: it is on no package index yet."""
-    return f"pip install -c constraints.txt '.[{extra}]' in a checkout of sudoku-gym"
+        for extra, modules in MODULES_OF_EXTRA.items():
+            if package in modules:
+                install = f"pip install -c constraints.txt '.[{extra}]' in a checkout of sudoku-gym"
+                needs = f"{what} needs {package}: {install}"
+                raise ModuleNotFoundError(needs, name=error.name) from None
+        raise
 
 
 def join_names(names: Iterable[str]) -> str:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any
+from importlib import import_module
 
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec
 
-from sudoku_gym.plugins.entry_points import ENVIRONMENT_IDS, available, import_named, load
-
-_WITH_MODULE = re.compile(r"[A-Za-z_][\w.]*:[\w./-]+-v\d+")
+from sudoku_gym.plugins.entry_points import available, load, suggest_extra
 
 
 def import_environment(env_id: str) -> str:
@@ -19,23 +16,17 @@ def import_environment(env_id: str) -> str:
     Only what a person writes comes here, never what stands in a file: a module runs.
 
     Raises:
-        ValueError: if there is no such module, or it registers no such environment.
-        ModuleNotFoundError: if the module needs a package that is not installed.
+        ValueError: if the module registers no such environment.
+        ModuleNotFoundError: if there is no such module, or it needs a package that is not
+            installed.
     """
     module, _, name = env_id.rpartition(":")
     if module:
-        import_named(module, env_id)
+        with suggest_extra(env_id):
+            import_module(module)
         if name not in gym.registry:
             raise ValueError(f"env={env_id!r}: the module {module} registers no {name!r}")
     return env_id
-
-
-def import_environments(config: dict[str, Any]) -> None:
-    """Import the modules that stand in the ids of a configuration whose author is trusted."""
-    for value in config.values():
-        for text in value if isinstance(value, list) else [value]:
-            if isinstance(text, str) and _WITH_MODULE.fullmatch(text):
-                import_environment(text)
 
 
 def find_env(env_id: str) -> EnvSpec:
@@ -50,8 +41,8 @@ def find_env(env_id: str) -> EnvSpec:
         ValueError: if there is none, or it draws no puzzles; the message says how to register it.
     """
     module, _, name = env_id.rpartition(":")
-    if name not in gym.registry and name in available(ENVIRONMENT_IDS):
-        load(ENVIRONMENT_IDS, name)
+    if name not in gym.registry and name in available("environments"):
+        load("environments", name)
     if module and name not in gym.registry:
         raise ValueError(
             f"env={env_id!r}: {name} is not registered, and what a file names is not imported: "
@@ -62,7 +53,7 @@ def find_env(env_id: str) -> EnvSpec:
     except gym.error.Error as error:
         raise ValueError(
             f"env={env_id!r}: {str(error).rstrip('.')}. One of another package is given with its "
-            f"module, my_package.envs:{name}, or is an entry point of the group {ENVIRONMENT_IDS}"
+            f"module, my_package.envs:{name}, or is an entry point of sudoku_gym.environments"
         ) from None
     if "source" not in spec.kwargs:
         raise ValueError(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from inspect import Parameter, signature
-from typing import Any
+from typing import Any, get_type_hints
 
-from sudoku_gym.storage.configs import fits, hints_of, name_of
+from sudoku_gym.storage.configs import decode_json
 
 
 def split_options(text: str) -> tuple[str, dict[str, Any]]:
@@ -51,7 +51,7 @@ def checked_options(
             or one that it needs is missing.
     """
     options = {**given, **written}
-    hints = hints_of(factory)
+    hints = _hints_of(factory)
     parameters = list(signature(factory).parameters.values())[by_position:]
     taken = [each.name for each in parameters if each.kind is not Parameter.VAR_KEYWORD]
     for key, value in options.items():
@@ -59,10 +59,19 @@ def checked_options(
             raise ValueError(f"{name!r} has no option {key}: use {', '.join(taken) or 'none'}")
         if key in written and key in given:
             raise ValueError(f"{name!r}: {key} stands in the name and as an argument too")
-        if key in written and not fits(value, hints.get(key, Any)):
-            raise ValueError(f"{name!r}: {key}={value!r} is no {name_of(hints[key])}")
+        if key in written:
+            options[key] = decode_json(hints.get(key, Any), value, f"{name!r}, {key}")
     try:
         signature(factory).bind(*[None] * by_position, **options)
     except TypeError as error:
         raise ValueError(f"{name!r}: {error}; write {name}?key=value") from None
     return options
+
+
+def _hints_of(factory: Callable[..., Any]) -> dict[str, Any]:
+    """Return the hints of a function's, or a constructor's, parameters; empty if it has none."""
+    called: Any = factory
+    try:
+        return get_type_hints(called.__init__ if isinstance(factory, type) else called)
+    except (TypeError, NameError, AttributeError):  # a callable object, a type not imported
+        return {}

@@ -121,12 +121,12 @@ def find_policy(name_or_path: str | os.PathLike[str]) -> tuple[str, Any, dict[st
     if isinstance(name_or_path, os.PathLike):
         return os.fspath(name_or_path), Path(name_or_path), {}
     name, options = plugins.split_options(name_or_path)
-    entries = plugins.available(plugins.POLICIES)
+    entries = plugins.available("policies")
     for former in (name, f"{name}?search={options.get('search')}"):
         if former in _NEW_NAMES:
             raise ValueError(f"{former!r} is called {_NEW_NAMES[former]!r} now")
     if name in entries:
-        return name, plugins.load(plugins.POLICIES, name), options
+        return name, plugins.load("policies", name), options
     if name.startswith(HUB_PREFIX):
         with plugins.suggest_extra(name):
             return name, fetch_checkpoint(name), options
@@ -181,11 +181,12 @@ def agent_of(folder: Path) -> str:
 def _agent_in(folder: Path, trust: bool) -> Any:
     """Return what loads the folder of a checkpoint; only `trust` imports what it names."""
     config, path = _read_config(folder), folder / CONFIG_FILE
-    agent, entries = config["agent"], plugins.available(plugins.POLICIES)
+    agent, entries = config["agent"], plugins.available("policies")
     if trust:
-        plugins.import_environments(config)
+        for env in (config.get("env", ""), *config.get("envs", ())):
+            plugins.import_environment(env)
     if agent in entries:
-        found = plugins.load(plugins.POLICIES, agent)
+        found = plugins.load("policies", agent)
     elif trust and ":" in agent:
         found = plugins.load_attribute(agent)
     else:

@@ -9,13 +9,12 @@ default:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import cache
 from math import isfinite
-from numbers import Integral, Real
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
 _SCALARS = {int, str, bool, NoneType}
@@ -110,7 +109,7 @@ def decode_json(hint: Any, data: Any, where: str) -> Any:
     if hint is float and type(data) in (float, int) and isfinite(data):
         return float(data)
     kind, parts = get_origin(hint), get_args(hint)
-    if is_union(hint):
+    if kind in (Union, UnionType):
         return _decode_union(parts, data, where)
     if hint in _GROUPS:
         return _decode_tagged(tuple(_GROUPS[hint]()), data, where)
@@ -132,7 +131,8 @@ def decode_json(hint: Any, data: Any, where: str) -> Any:
         return data
     if hint is Path and isinstance(data, str):
         return Path(data)
-    raise ValueError(f"{where}: {_shortened(data)} is no {name_of(hint)}")
+    name = hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")
+    raise ValueError(f"{where}: {_shortened(data)} is no {name}")
 
 
 def _decode_union(parts: tuple[Any, ...], data: Any, where: str) -> Any:
@@ -156,21 +156,16 @@ def _decode_tagged(expected: tuple[type[Any], ...], data: Any, where: str) -> An
         raise ValueError(f"{where}: {error}") from None
 
 
-@cache
-def _form_of(of: type[Any]) -> tuple[dict[str, Any], dict[str, Field[Any]]]:
-    """Return the type hints and the fields of a dataclass, by their names."""
-    return get_type_hints(of), {field.name: field for field in fields(of)}
+_hints_of = cache(get_type_hints)
 
 
 def _construct(of: type[T], data: Mapping[str, Any], where: str) -> T:
     """Make a dataclass of its fields in JSON."""
-    hints, known = _form_of(of)  # type: ignore[arg-type]
-    if unknown := sorted(data.keys() - known.keys()):
-        raise ValueError(f"{where} has an unknown key {unknown[0]!r}")
-    for name, field in known.items():
-        if name not in data and field.default is MISSING and field.default_factory is MISSING:
-            raise ValueError(f"{where} lacks {name!r}")
-    values = {name: decode_json(hints[name], data[name], f"{where}, {name}") for name in data}
+    hints = _hints_of(of)
+    values = {
+        name: decode_json(hints.get(name, Any), each, f"{where}, {name}")
+        for name, each in data.items()
+    }
     try:
         return of(**values)
     except (TypeError, ValueError) as error:
@@ -180,40 +175,3 @@ def _construct(of: type[T], data: Mapping[str, Any], where: str) -> T:
 def _shortened(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def is_union(hint: Any) -> bool:
-    """Whether a hint is a union, or optional."""
-    return get_origin(hint) in (Union, UnionType)
-
-
-def name_of(hint: Any) -> str:
-    """Return the name of a hint for error messages."""
-    return hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")
-
-
-def hints_of(factory: Callable[..., Any]) -> dict[str, Any]:
-    """Return the hints of a function's, or a constructor's, parameters; empty if it has none."""
-    called: Any = factory
-    try:
-        return get_type_hints(called.__init__ if isinstance(factory, type) else called)
-    except (TypeError, NameError, AttributeError):  # a callable object, a type not imported
-        return {}
-
-
-def fits(value: object, hint: Any) -> bool:
-    """Whether a value matches a hint; a hint that cannot be checked matches any value."""
-    kind, parts = get_origin(hint), get_args(hint)
-    if is_union(hint):
-        return any(fits(value, part) for part in parts)
-    if kind is Annotated:
-        return fits(value, parts[0])
-    if kind is Literal:
-        return value in parts
-    if hint in (int, float):
-        number = Integral if hint is int else Real  # numpy's too
-        return isinstance(value, number) and not isinstance(value, bool)
-    try:
-        return isinstance(value, kind or hint)
-    except TypeError:
-        return True

@@ -1,4 +1,4 @@
-"""Read files: UTF-8 text, JSON and arrays; an error names the file in one line."""
+"""Read JSON and arrays; an error names the file in one line."""
 
 from __future__ import annotations
 
@@ -7,32 +7,25 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-LONGEST_CONFIG = 1_000_000  # bytes; shipped configurations have about 2,000
+_MOST_BYTES = 2**26  # shipped configurations have about 2,000
 
 
-def open_text(path: Path, newline: str | None = None) -> TextIO:
-    """Open a file of UTF-8, with or without a byte order mark, in any locale."""
-    return path.open(encoding="utf-8-sig", newline=newline)
-
-
-def read_json(path: Path, longest: int = LONGEST_CONFIG) -> Any:
-    """Return the content of a JSON file of at most `longest` bytes.
+def read_json(path: Path) -> Any:
+    """Return the content of a JSON file.
 
     Raises:
         OSError: if it can't be read.
         ValueError: if it is too long, or no JSON.
         RecursionError: if it is nested too deeply.
     """
-    with path.open("rb") as file:
-        content = file.read(longest + 1)
-    if len(content) > longest:
-        raise ValueError(f"it has more than {longest:,} bytes")
-    return json.loads(content.decode("utf-8"))
+    if path.stat().st_size > _MOST_BYTES:
+        raise ValueError(f"it has more than {_MOST_BYTES:,} bytes")
+    return json.loads(path.read_text("utf-8"))
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
@@ -63,11 +56,7 @@ def error_context(path: Path | str, problem: str = "the file is damaged") -> Ite
     except FileNotFoundError as error:
         raise ValueError(f"{path}: the file is missing") from error
     except Exception as error:
-        raise ValueError(f"{path}: {problem} ({describe_error(error)})") from error
-
-
-def describe_error(error: BaseException, longest: int = 400) -> str:
-    """Return an error in one line of at most so many characters; only ValueError is not named."""
-    message = str(error)
-    kind = "" if type(error) is ValueError and message else type(error).__name__
-    return " ".join(": ".join(filter(None, (kind, message))).split())[:longest]
+        message = str(error)
+        kind = "" if type(error) is ValueError and message else f"{type(error).__name__}: "
+        why = " ".join(f"{kind}{message}".split())[:400]
+        raise ValueError(f"{path}: {problem} ({why})") from error

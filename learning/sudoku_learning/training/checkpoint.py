@@ -30,7 +30,6 @@ WEIGHTS = "weights.safetensors"
 OPTIMIZER, REPLAY = "optimizer.safetensors", "replay.npz"
 STATE, TIMING = "state.json", "timing.json"
 FILES = (CONFIG_FILE, WEIGHTS, OPTIMIZER, REPLAY, STATE, TIMING)
-_LONGEST_STATE = 4 * 2**20  # bytes; ours have a few thousand
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
     """Read a checkpoint; a ValueError that names the file if one is missing or damaged."""
     config, weights = read_to_play(folder)
     with error_context(folder / STATE):
-        progress = read_json(folder / STATE, _LONGEST_STATE)
+        progress = read_json(folder / STATE)
         numbers = progress.pop("learner")
     with error_context(folder / TIMING):
         seconds = float(read_json(folder / TIMING)["seconds"])

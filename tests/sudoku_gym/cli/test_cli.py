@@ -147,7 +147,7 @@ def test_info_lists_what_is_there(run):
     assert all(word in out for word in ("latin9x9", "expert-iteration", " cores"))
     assert ("torch 2" in out) == (importlib.util.find_spec("torch") is not None)
     shown = re.search(r"^extras +(.*)$", out, re.M)[1]
-    assert set(plugins.EXTRA_OF_MODULE.values()) == set(re.findall(r"([\w-]+)(?: \(.*?\))?", shown))
+    assert set(plugins.MODULES_OF_EXTRA) == set(re.findall(r"([\w-]+)(?: \(.*?\))?", shown))
     out = run("info", "4x4")[1]
     assert all(word in out for word in ("85,632", "validation", "36"))
 

@@ -167,7 +167,7 @@ def test_files_and_attributes(tmp_path, monkeypatch):
         assert len(resolve_source(f"own_sources:{name}").bank[0]) == count
     with pytest.raises(ValueError, match="own_sources:many"):
         resolve_source("own_sources:many")
-    with pytest.raises(ValueError, match="no_such_module"):
+    with pytest.raises(ModuleNotFoundError, match="no_such_module"):
         resolve_source("no_such_module:thing")
     with pytest.raises(ValueError, match=r"is called '5x5': use one of 4x4, .* or 'module:attri"):
         resolve_source("5x5")

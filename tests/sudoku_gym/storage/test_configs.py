@@ -80,8 +80,14 @@ def test_a_tuple_of_another_length_is_refused(hint):
         (None, "no configuration: it has no type, but is None"),
         ({"channels": 3}, "it has no type"),
         ({"type": "nobody"}, "type 'nobody' is unknown: use .*mlp"),
-        ({"type": "factor-graph", "version": 2}, "'factor-graph' has an unknown key 'version'"),
-        ({"type": "factor-graph", "chanels": 3}, "'factor-graph' has an unknown key 'chanels'"),
+        (
+            {"type": "factor-graph", "version": 2},
+            "'factor-graph': .*unexpected keyword .*'version'",
+        ),
+        (
+            {"type": "factor-graph", "chanels": 3},
+            "'factor-graph': .*unexpected keyword .*'chanels'",
+        ),
         ({"type": "factor-graph", "channels": "3"}, "'factor-graph', channels: '3' is no int"),
         ({"type": "factor-graph", "channels": True}, "'factor-graph', channels: True is no int"),
         ({"type": "factor-graph", "channels": 0}, "channels must be at least 1"),
