@@ -111,8 +111,14 @@ def read_in_parts(
             on_progress(rows.share)
         if len(proven.lines):
             is_empty = False
-            known = {"ratings": proven.ratings, "sources": proven.sources}
-            yield PuzzleSet(proven.puzzles, proven.solutions, proven.geometry, str(path), **known)
+            yield PuzzleSet(
+                proven.puzzles,
+                proven.solutions,
+                proven.geometry,
+                str(path),
+                ratings=proven.ratings,
+                sources=proven.sources,
+            )
     if is_empty:
         raise ValueError(f"{path}: no puzzle found; give one a line, 0 or . for a blank")
 

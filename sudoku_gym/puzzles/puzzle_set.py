@@ -143,7 +143,8 @@ class PuzzleSet:
                 raise ValueError(f"{part} can't be joined to {first}: its boards have other units")
         if not others:
             return first
-        joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS}
+        columns = {name: [getattr(part, name) for part in parts] for name in COLUMNS}
+        joined: dict[str, Any] = {name: np.concatenate(each) for name, each in columns.items()}
         joined["orbits"] = np.full(len(joined["puzzles"]), NOT_KNOWN, np.int32)
         is_one_split = len({part.split for part in parts}) == 1
         return replace(first, split=first.split if is_one_split else "all", **joined)

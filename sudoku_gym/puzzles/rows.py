@@ -11,6 +11,7 @@ the digit N, digits are counted from 0. npz holds integers `puzzles` and `soluti
 from __future__ import annotations
 
 import csv
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -64,7 +65,8 @@ class PuzzleRows(NamedTuple):
 
     def take(self, index: NDArray[np.bool_]) -> PuzzleRows:
         """Return some of the rows."""
-        return PuzzleRows(self.geometry, self.share, *(column[index] for column in self[2:]))
+        names = ("lines", "puzzles", "solutions", "ratings", "sources")
+        return self._replace(**{name: getattr(self, name)[index] for name in names})
 
 
 def read_rows(
@@ -94,7 +96,7 @@ def read_rows(
                 if not with_solutions:
                     batch = [row._replace(solution="", rating="") for row in batch]
                 geometry = geometry or _first_geometry(batch)
-                share = min(text.buffer.tell() / size, 1.0) if size else 0.0
+                share = min(os.lseek(text.fileno(), 0, os.SEEK_CUR) / size, 1.0) if size else 0.0
                 yield _parse(batch, geometry or Geometry.standard(9), on_problem, share)
         except UnicodeDecodeError as error:
             raise ValueError(
@@ -258,8 +260,8 @@ def _read_npz(
         puzzles, solutions = _npz_boards(file)
         geometry = geometry_for(puzzles.shape[1], geometry)
     count, most = len(puzzles), geometry.size
-    wrong = (puzzles < 0) | (puzzles > most) | (solutions < 0) | (solutions > most)
-    good = ~wrong.any((1, 2))
+    is_digit = (puzzles >= 0) & (puzzles <= most) & (solutions >= 0) & (solutions <= most)
+    good: NDArray[np.bool_] = np.logical_and.reduce(is_digit, axis=(1, 2))
     for start in range(0, count, chunk):
         lines = np.arange(start, min(start + chunk, count)) + 1
         part = slice(start, start + chunk)

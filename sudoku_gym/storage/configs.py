@@ -161,7 +161,7 @@ _hints_of = cache(get_type_hints)
 
 def _construct(of: type[T], data: Mapping[str, Any], where: str) -> T:
     """Make a dataclass of its fields in JSON."""
-    hints = _hints_of(of)
+    hints = _hints_of(of)  # type: ignore[arg-type]
     values = {
         name: decode_json(hints.get(name, Any), each, f"{where}, {name}")
         for name, each in data.items()
