@@ -35,7 +35,7 @@ def test_parts_are_replaced():
 @pytest.mark.parametrize("path", agents_page.readmes(), ids=lambda path: path.parent.name)
 def test_the_text_beside_a_checkpoint_says_what_it_is(path):
     facts = agents_page.facts_of(path.read_text(encoding="utf-8"))
-    assert facts["Trainer"] in plugins.available(plugins.TRAINERS)
+    assert facts["Trainer"] in plugins.available("trainers")
     if card := model_card_of(load_policy(facts["Policy"].strip("`"))):
         assert facts["Weights"] == f"{card.weights:,}"
         assert facts["Solutions shown"] == (f"{card.solutions:,}" if card.solutions else "none")

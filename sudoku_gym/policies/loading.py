@@ -6,7 +6,6 @@ A folder may come from anywhere, so its `config.json` is data: the name in it is
 from __future__ import annotations
 
 import os
-from hashlib import sha256
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -21,15 +20,10 @@ from sudoku_gym.policies.protocols import (
     Solver,
     SolverPolicy,
 )
-from sudoku_gym.storage.reading import read_json
+from sudoku_gym.storage.reading import error_context, read_json, sha256_of
 
 CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "weights.safetensors"
-_NEW_NAMES = {
-    "surest-marginal": "marginal?mode=argmax",
-    "drawn-marginal": "marginal?mode=sample",
-    "calphazero?search=retry": "expert-iteration?search=best-first",
-}
 
 
 def load_policy(
@@ -122,9 +116,6 @@ def find_policy(name_or_path: str | os.PathLike[str]) -> tuple[str, Any, dict[st
         return os.fspath(name_or_path), Path(name_or_path), {}
     name, options = plugins.split_options(name_or_path)
     entries = plugins.available("policies")
-    for former in (name, f"{name}?search={options.get('search')}"):
-        if former in _NEW_NAMES:
-            raise ValueError(f"{former!r} is called {_NEW_NAMES[former]!r} now")
     if name in entries:
         return name, plugins.load("policies", name), options
     if name.startswith(HUB_PREFIX):
@@ -146,7 +137,7 @@ def weights_sha256(name: str) -> str | None:
     `name` is that of the policy, as `load_policy` takes it. Raises as `find_policy`.
     """
     file = weights_file(name)
-    return None if file is None else sha256(file.read_bytes()).hexdigest()
+    return None if file is None else sha256_of(file)
 
 
 def weights_file(name: str) -> Path | None:
@@ -200,12 +191,8 @@ def _agent_in(folder: Path, trust: bool) -> Any:
 
 def _read_config(folder: Path) -> dict[str, Any]:
     path = folder / CONFIG_FILE
-    try:
-        config: Any = read_json(path)
-    except (FileNotFoundError, NotADirectoryError):
-        raise ValueError(f"{folder} is no checkpoint: it has no {CONFIG_FILE}") from None
-    except ValueError as error:
-        raise ValueError(f"{path} is no JSON: {error}") from None
-    if not isinstance(config, dict) or not isinstance(config.get("agent"), str):
-        raise ValueError(f'{path} must name its agent: "agent": the name of an installed policy')
-    return config
+    with error_context(path, "a checkpoint must name its agent"):
+        config: dict[str, Any] = read_json(path)
+        if not isinstance(config["agent"], str):
+            raise ValueError(f"{config['agent']!r} is no name of a policy")
+        return config

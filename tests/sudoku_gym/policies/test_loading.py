@@ -100,8 +100,6 @@ def test_options_reach_the_factory():
     [
         ("alphago", {}, "no policy 'alphago': use .*hidden-singles.*naked-singles.* module:attrib"),
         ("alphago?depth=3", {}, "no policy 'alphago'"),
-        ("surest-marginal", {}, r"is called 'marginal\?mode=argmax' now"),
-        ("calphazero?search=retry", {}, r"called 'expert-iteration\?search=best-first' now"),
         ("their_agents:Missing", {}, "has no .*'Missing'"),
         ("their_agents:number", {}, "neither a policy nor a class"),
         ("their_agents:nothing", {}, "made a NoneType, which is no policy"),
@@ -172,8 +170,8 @@ def test_a_checkpoint_names_an_installed_agent(module):
 @pytest.mark.parametrize(
     "config, message",
     [
-        (None, r"has no config\.json"),
-        ("{", "is no JSON"),
+        (None, r"config\.json: the file is missing"),
+        ("{", "must name its agent"),
         ("[]", "must name its agent"),
         ({}, "must name its agent"),
         ({"agent": 3}, "must name its agent"),
