@@ -29,13 +29,8 @@ def same_orbit(a: ArrayLike, b: ArrayLike, geometry: Geometry | None = None) -> 
         ValueError: if the boards have a wrong shape or digit, or different sizes.
         ModuleNotFoundError: if the geometry has many symmetries and igraph is not installed.
     """
-    first, second = np.asarray(a), np.asarray(b)
-    if first.shape != second.shape:
-        raise ValueError(
-            f"boards of one size can be compared, not {list(first.shape)} and {list(second.shape)}"
-        )
-    keys = canonical_keys(np.stack([first, second]), geometry)
-    return bool(keys[0] == keys[1])
+    first, second = canonical_keys(np.stack([a, b]), geometry)
+    return bool(first == second)
 
 
 def canonical_keys(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.uint64]:

@@ -63,11 +63,13 @@ class PuzzleSet:
                 f"{self.name}: the solution of puzzle {index} {problem}; leave the puzzle out, or "
                 "solve it with sudoku_gym.solver.solve"
             )
-        self._complete("grades", np.int8, NOT_KNOWN, len(GRADES) - 1)
-        self._complete("orbits", np.int32, NOT_KNOWN, np.iinfo(np.int32).max)
-        self._complete("minimal", np.bool_, False, True)
-        self._complete("ratings", np.float64, NOT_KNOWN, np.inf)
+        self._complete("grades", np.int8, NOT_KNOWN)
+        self._complete("orbits", np.int32, NOT_KNOWN)
+        self._complete("minimal", np.bool_, False)
+        self._complete("ratings", np.float64, NOT_KNOWN)
         self._complete("sources", np.str_, "")
+        if (self.grades < NOT_KNOWN).any() or (self.grades >= len(GRADES)).any():
+            raise ValueError(f"{self.name}: grades are -1 to {len(GRADES) - 1}, see GRADES")
 
     def _checked_boards(self, name: str) -> NDArray[np.int8]:
         try:
@@ -75,25 +77,18 @@ class PuzzleSet:
         except (ValueError, TypeError) as error:
             raise type(error)(f"{self.name}, {name}: {error}") from None
 
-    def _complete(self, name: str, dtype: type[np.generic], unknown: Any, most: Any = None) -> None:
-        """Fill a column that was not given; check one that was: from `unknown` to `most`."""
+    def _complete(self, name: str, dtype: type[np.generic], unknown: Any) -> None:
+        """Fill a column that was not given; check one that was."""
         column = np.asarray(getattr(self, name))
         if column.shape == (0,):
             column = np.full(len(self.puzzles), unknown)
-        if column.shape != (len(self.puzzles),) or not np.can_cast(
-            column.dtype.str, dtype, "same_kind"
-        ):
+        fits = np.can_cast(column.dtype.str, dtype, "same_kind")
+        if column.shape != (len(self.puzzles),) or not fits:
             raise ValueError(
                 f"{self.name}: {name} must be {np.dtype(dtype).name} [{len(self.puzzles)}], not "
                 f"{column.dtype} {list(column.shape)}"
             )
-        if most is not None:
-            for index in np.flatnonzero((column < unknown) | (column > most))[:1]:
-                raise ValueError(
-                    f"{self.name}: {name}[{index}] is {column[index]}; use {unknown} to {most}"
-                )
-            column = column.astype(dtype, copy=False)
-        object.__setattr__(self, name, column)
+        object.__setattr__(self, name, column.astype(dtype, copy=False))
 
     def __len__(self) -> int:
         return len(self.puzzles)

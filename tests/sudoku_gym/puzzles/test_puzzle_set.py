@@ -55,8 +55,9 @@ def test_solutions_that_do_not_fit(solutions, message):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"grades": np.array([0, 99, 0], np.int8)}, r"grades\[1\] is 99; use -1 to 4"),
-        ({"orbits": np.array([0, -2, 0])}, r"orbits\[1\] is -2; use -1 to"),
+        ({"grades": np.array([0, 99, 0], np.int8)}, "grades are -1 to 4"),
+        ({"grades": np.array([0, -2, 0], np.int8)}, "grades are -1 to 4"),
+        ({"ratings": np.zeros(2)}, r"ratings must be float64 \[3\], not float64 \[2\]"),
         ({"minimal": np.array([0, 1, 2])}, r"minimal must be bool \[3\], not int64"),
     ],
 )
