@@ -27,11 +27,9 @@ class Curriculum:
         writer: receives the curves; None disables logging.
         metrics: metrics the caller can measure: `completion` is counted here, others are arguments
             of `report_held_out`.
-        caller: name in error messages.
 
     Attributes:
         steps: environment steps so far, the x axis of the curves; the caller counts them.
-        games: episodes and held-out games at a level reported so far.
 
     Raises:
         ValueError: if the schedule's metric is none of `metrics`, or `set_blanks` raises it.
@@ -45,14 +43,15 @@ class Curriculum:
         writer: ScalarWriter | None = None,
         *,
         metrics: Sequence[str] = (COMPLETION,),
-        caller: str = "this curriculum",
     ) -> None:
-        if episodes_per_update < 1:
-            raise ValueError(f"episodes_per_update must be at least 1, not {episodes_per_update}")
-        check_metric(schedule, metrics, caller)
+        if schedule.metric not in metrics:
+            raise ValueError(
+                f"{', '.join(metrics)}: what is measured here can't supply {schedule.metric}, by "
+                f"which {type(schedule).__name__} moves: configure it with metric={metrics[0]!r} "
+                "if it takes one, or use another schedule"
+            )
         self.schedule = schedule
         self.steps = 0
-        self.games = 0
         self._set_blanks = set_blanks
         self._episodes_per_update = episodes_per_update
         self._writer = writer
@@ -64,14 +63,11 @@ class Curriculum:
     def report(self, levels: Iterable[int], successes: Iterable[bool]) -> None:
         """Add finished episodes; update the schedule once there are enough at its level.
 
-        Raises:
-            ValueError: if the metric of the schedule is not completion.
+        It is one that moves by completion.
         """
-        check_metric(self.schedule, (COMPLETION,), "a report of episodes")
         for level, success in zip(levels, successes, strict=True):
             won, count = self._tally.get(level, (0, 0))
             self._tally[level] = won + bool(success), count + 1
-            self.games += 1
         won, count = self._tally.get(self.schedule.level, (0, 0))
         if count >= self._episodes_per_update:
             self._write(SUCCESS_RATE, won / count)
@@ -106,7 +102,7 @@ class Curriculum:
         if metric == COMPLETION:
             at_level = self._climb(held_out)
         elif metric in measured:
-            at_level = self._play(held_out, self.schedule.level)
+            at_level = held_out(self.schedule.level)
             self._feed({self.schedule.level: measured[metric]})
         else:
             raise ValueError(
@@ -126,7 +122,6 @@ class Curriculum:
         return {
             "schedule": self.schedule.state_dict(),
             "steps": self.steps,
-            "games": self.games,
             "tally": tally,
         }
 
@@ -138,22 +133,17 @@ class Curriculum:
         """
         self.schedule.load_state_dict(state["schedule"])
         self._set_blanks(self.schedule.distribution())
-        self.steps, self.games = state["steps"], state["games"]
+        self.steps = state["steps"]
         self._tally = {level: (won, count) for level, won, count in state["tally"]}
 
     def _climb(self, held_out: PlayHeldOut) -> tuple[int, int]:
         """Play and feed until the level stays; return the last games."""
         while True:
             level = self.schedule.level
-            played = self._play(held_out, level)
+            played = held_out(level)
             self._feed({level: played})
             if self.schedule.level == level:  # always so once the schedule is finished
                 return played
-
-    def _play(self, held_out: PlayHeldOut, level: int) -> tuple[int, int]:
-        solved, count = held_out(level)
-        self.games += count
-        return solved, count
 
     def _feed(self, results: Mapping[int, tuple[int, int]]) -> None:
         """Update the schedule with successes and count by level, and push its level if it moved."""
@@ -164,16 +154,6 @@ class Curriculum:
     def _write(self, tag: str, value: float) -> None:
         if self._writer is not None:
             self._writer.add_scalar(tag, value, self.steps)
-
-
-def check_metric(schedule: Schedule, metrics: Sequence[str], caller: str) -> None:
-    """Raise a ValueError if the caller does not measure the metric of the schedule."""
-    if schedule.metric not in metrics:
-        raise ValueError(
-            f"{caller} measures {', '.join(metrics)} and can't supply {schedule.metric}, by which "
-            f"{type(schedule).__name__} moves: configure it with metric={metrics[0]!r} if it "
-            "takes one, or use another schedule"
-        )
 
 
 def _share(successes: int, count: int) -> float:

@@ -19,10 +19,9 @@ with suggest_extra("sudoku_curricula.rllib"):
     from ray.tune.logger import LoggerCallback
 
 from sudoku_curricula import curves
-from sudoku_curricula.base import COMPLETION
-from sudoku_curricula.curriculum import Curriculum, PlayHeldOut, check_metric
+from sudoku_curricula.curriculum import Curriculum, PlayHeldOut
 from sudoku_curricula.schedules import ScheduleConfig
-from sudoku_curricula.wrappers import find_set_blanks, results_of
+from sudoku_curricula.wrappers import find_set_blanks
 
 CURRICULUM = "curriculum"  # key in a checkpoint's state
 _EPISODES, _SOLVED = "episodes_by_level", "solved_by_level"  # sums, in the runners' metrics
@@ -126,9 +125,8 @@ class BlanksCurriculumCallback(RLlibCallback):
         curriculum: counts episodes and moves the level; None in the runners' processes.
 
     Raises:
-        ValueError: if the schedule's metric is not completion; when a checkpoint is loaded, if its
-            state is another schedule's; while training, if an episode ends without `level` and
-            `is_success` in its info.
+        ValueError: when the algorithm is made, if the schedule's metric is not completion; when a
+            checkpoint is loaded, if its state is another schedule's.
     """
 
     def __init__(
@@ -139,10 +137,7 @@ class BlanksCurriculumCallback(RLlibCallback):
         evaluate_every: int = 20_000,
         episodes_per_update: int = 100,
     ) -> None:
-        if evaluate_every < 1:
-            raise ValueError(f"evaluate_every must be at least 1, not {evaluate_every}")
         super().__init__()
-        check_metric(schedule.build(), (COMPLETION,), type(self).__name__)
         self.curriculum: Curriculum | None = None
         self._schedule = schedule
         self._make_held_out = held_out
@@ -170,9 +165,9 @@ class BlanksCurriculumCallback(RLlibCallback):
     ) -> None:
         """Count a training episode, in the process that played it."""
         if self._make_held_out is None and not env_runner.config.in_evaluation:
-            level, success = results_of(episode.get_infos(-1))
-            for name, value in ((_EPISODES, 1), (_SOLVED, int(success))):
-                metrics_logger.log_value((name, str(int(level))), value, reduce="sum")
+            info = episode.get_infos(-1)
+            for name, value in ((_EPISODES, 1), (_SOLVED, int(info["is_success"]))):
+                metrics_logger.log_value((name, str(int(info["level"]))), value, reduce="sum")
 
     def on_train_result(
         self, *, algorithm: Algorithm, result: dict[str, Any], **kwargs: Any

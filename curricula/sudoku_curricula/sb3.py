@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 from sudoku_gym.plugins import suggest_extra
@@ -12,9 +13,8 @@ with suggest_extra("sudoku_curricula.sb3"):
     from stable_baselines3.common.logger import Logger
 
 from sudoku_curricula import curves
-from sudoku_curricula.base import COMPLETION, Schedule
-from sudoku_curricula.curriculum import Curriculum, PlayHeldOut, check_metric
-from sudoku_curricula.wrappers import results_of
+from sudoku_curricula.base import Schedule
+from sudoku_curricula.curriculum import Curriculum, PlayHeldOut
 
 _LOSSES = {  # SB3's metric name -> our curve name and the sign
     "train/policy_gradient_loss": (curves.POLICY_LOSS, 1),
@@ -41,17 +41,14 @@ class BlanksCurriculumCallback(BaseCallback):
         evaluate_every: environment steps between two calls of `held_out`.
         episodes_per_update: without `held_out`, training episodes at the current level per update
             of the schedule.
-        stop_above: end the training once the schedule is finished and completion of held-out
-            minimal puzzles exceeds this; None trains on.
         verbose: 1 prints a line at each evaluation.
 
     Attributes:
         curriculum: counts episodes and moves the level; None before training.
 
     Raises:
-        ValueError: if the schedule's metric is not completion; when training starts, if the
-            model's saved state is another schedule's; then, if an episode ends without `level` and
-            `is_success` in its info.
+        ValueError: when training starts, if the schedule's metric is not completion, or the
+            model's saved state is another schedule's.
     """
 
     def __init__(
@@ -61,29 +58,23 @@ class BlanksCurriculumCallback(BaseCallback):
         *,
         evaluate_every: int = 20_000,
         episodes_per_update: int = 100,
-        stop_above: float | None = None,
         verbose: int = 0,
     ) -> None:
         super().__init__(verbose)
-        check_metric(schedule, (COMPLETION,), type(self).__name__)
-        if evaluate_every < 1:
-            raise ValueError(f"evaluate_every must be at least 1, not {evaluate_every}")
         self.schedule = schedule
         self.curriculum: Curriculum | None = None
         self._held_out = held_out
         self._every = evaluate_every
         self._episodes_per_update = episodes_per_update
-        self._stop_above = stop_above
         self._next_evaluation = 0
         self._started = (0, 0.0)
-        self._goes_on = True
 
     def _on_training_start(self) -> None:
         self._started = self.num_timesteps, time.perf_counter()
-        self._goes_on = True
         saved = getattr(self.model, "curriculum_state", None)
+        set_blanks = partial(self.training_env.env_method, "set_blanks")
         self.curriculum = Curriculum(
-            self.schedule, self._set_blanks, self._episodes_per_update, _LogWriter(self.logger)
+            self.schedule, set_blanks, self._episodes_per_update, _LogWriter(self.logger)
         )
         if saved is not None:
             self.curriculum.load_state_dict(saved)
@@ -99,7 +90,7 @@ class BlanksCurriculumCallback(BaseCallback):
         elif self.num_timesteps >= self._next_evaluation:
             self._next_evaluation = self.num_timesteps + self._every
             self._report_held_out(self.curriculum, self._held_out)
-        return self._goes_on
+        return True
 
     def _on_rollout_end(self) -> None:
         """Write the metrics of SB3 under our curve names."""
@@ -119,11 +110,11 @@ class BlanksCurriculumCallback(BaseCallback):
     def _report_training_episodes(self, curriculum: Curriculum) -> None:
         infos = self.locals["infos"]
         ended = [infos[i] for i, done in enumerate(self.locals["dones"]) if done]
-        if not ended:
-            return
-        levels, successes = zip(*map(results_of, ended), strict=True)
-        curriculum.report(levels, successes)
-        self._keep_state()
+        if ended:
+            curriculum.report(
+                [info["level"] for info in ended], [info["is_success"] for info in ended]
+            )
+            self._keep_state()
 
     def _report_held_out(self, curriculum: Curriculum, held_out: PlayHeldOut) -> None:
         at_level, minimal = curriculum.report_held_out(held_out)
@@ -134,11 +125,6 @@ class BlanksCurriculumCallback(BaseCallback):
                 flush=True,
             )
         self._keep_state()
-        limit = self._stop_above
-        self._goes_on = not (self.schedule.finished and limit is not None and minimal > limit)
-
-    def _set_blanks(self, blanks: Any) -> None:
-        self.training_env.env_method("set_blanks", blanks)
 
     def _keep_state(self) -> None:
         assert self.curriculum is not None

@@ -12,12 +12,12 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, is_dataclass
 from math import ceil
-from statistics import NormalDist
 from typing import Any, Literal, Protocol, TypeVar
 
 from sudoku_curricula.base import Reason, Schedule, check_levels
 from sudoku_gym import plugins
 from sudoku_gym.evaluation.intervals import wilson_interval
+from sudoku_gym.storage.checks import check_counts, check_shares
 from sudoku_gym.storage.configs import registered, registered_group
 
 _Config = TypeVar("_Config", bound="ScheduleConfig")
@@ -114,8 +114,8 @@ class LinearConfig:
     def __post_init__(self) -> None:
         check_levels(self.start, self.stop)
         levels = self.stop - self.start + 1
-        least = f"{levels}, one for each level from {self.start} to {self.stop} blanks"
-        _check(self.updates >= levels, f"updates must be at least {least}, not {self.updates}")
+        if self.updates < levels:
+            raise ValueError(f"updates must be at least {levels}, one a level, not {self.updates}")
 
     def build(self) -> Linear:
         """Start the schedule."""
@@ -153,7 +153,7 @@ class SuccessRateConfig:
     step: int = 1
     """How many blanks a promotion adds."""
     threshold: float = 0.95
-    """The share of solved games that the lower bound must exceed, in (0, 1)."""
+    """The share of solved games that the lower bound must exceed, in [0, 1]."""
     window: int = 400
     """Number of the latest games that count; older ones were played by a weaker agent."""
     min_count: int = 100
@@ -163,18 +163,17 @@ class SuccessRateConfig:
 
     def __post_init__(self) -> None:
         check_levels(self.start, self.stop)
-        _check(self.step >= 1, f"step must be at least 1, not {self.step}")
-        _check_share("threshold", self.threshold)
-        _check(0 <= self.rehearsal < 1, f"rehearsal must lie in [0, 1), not {self.rehearsal}")
-        between = f"between 1 and the window of {self.window}, not {self.min_count}"
-        _check(1 <= self.min_count <= self.window, f"min_count must lie {between}")
-        if wilson_interval(self.window, self.window)[0] <= self.threshold:
-            # The bound of n successes in n games is n / (n + z^2).
-            z = NormalDist().inv_cdf(0.975)
-            needed = int(z**2 * self.threshold / (1 - self.threshold)) + 1
+        check_counts(self, "step", "window", "min_count")
+        check_shares(self, "threshold", "rehearsal")
+        if self.rehearsal == 1:
+            raise ValueError("rehearsal must be less than 1, which leaves nothing for the level")
+        if self.min_count > self.window:
+            raise ValueError(f"min_count={self.min_count} is more than window={self.window}")
+        most = wilson_interval(self.window, self.window)[0]
+        if most <= self.threshold:
             raise ValueError(
-                f"a window of {self.window} games can never prove more than {self.threshold}: "
-                f"widen it to at least {needed} or lower the threshold"
+                f"a window of {self.window} games can never prove more than {most:.4f}: widen it, "
+                f"or lower the threshold of {self.threshold}"
             )
 
     def build(self) -> SuccessRate:
@@ -251,7 +250,7 @@ class Algorithm1Config:
     stop: int = 12
     """Last number of blanks, the u of Algorithm 1."""
     gamma: float = 0.95
-    """Advance when the metric of one iteration exceeds this, in (0, 1)."""
+    """Advance when the metric of one iteration exceeds this, in [0, 1]."""
     max_iterations: int = 20
     """Iterations at a level after which it advances regardless of success."""
     metric: Literal["policy_accuracy", "completion"] = "policy_accuracy"
@@ -261,11 +260,8 @@ class Algorithm1Config:
 
     def __post_init__(self) -> None:
         check_levels(self.start, self.stop)
-        _check_share("gamma", self.gamma)
-        limit = self.max_iterations
-        _check(limit >= 1, f"max_iterations must be at least 1, not {limit}")
-        known = self.metric in ("policy_accuracy", "completion")
-        _check(known, f"metric must be policy_accuracy or completion, not {self.metric!r}")
+        check_shares(self, "gamma")
+        check_counts(self, "max_iterations")
 
     def build(self) -> Algorithm1:
         """Start the schedule."""
@@ -308,12 +304,3 @@ def configure_schedule(name: str, **options: Any) -> ScheduleConfig:
 def make_schedule(name: str, **options: Any) -> Schedule:
     """Start a schedule by its name; see `configure_schedule`."""
     return configure_schedule(name, **options).build()
-
-
-def _check_share(name: str, value: float) -> None:
-    _check(0 < value < 1, f"{name} must lie between 0 and 1, not {value}")
-
-
-def _check(holds: bool, otherwise: str) -> None:
-    if not holds:
-        raise ValueError(otherwise)

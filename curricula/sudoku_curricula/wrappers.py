@@ -6,18 +6,18 @@ They read `info["level"]`, the blanks at an episode's start, and `info["is_succe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from gymnasium.core import ActType, ObsType
-from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
+from gymnasium.vector import AutoresetMode, VectorEnv
 
 from sudoku_curricula.base import Schedule
 from sudoku_curricula.curriculum import Curriculum, SetBlanks
 from sudoku_curricula.curves import ScalarWriter
-from sudoku_gym.wrappers.base import SudokuVectorWrapper
+from sudoku_gym.wrappers.base import SudokuVectorWrapper, find_attribute
 
 
 class BlanksCurriculum(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
@@ -31,8 +31,8 @@ class BlanksCurriculum(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         writer: receives the curves; None disables logging.
 
     Raises:
-        ValueError: if no layer of `env` has `set_blanks`, or the schedule's metric is not
-            completion; in `step`, if an episode ends without `level` and `is_success` in its info.
+        AttributeError: if no layer of `env` has `set_blanks`.
+        ValueError: if the schedule's metric is not completion.
     """
 
     def __init__(
@@ -44,14 +44,11 @@ class BlanksCurriculum(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         writer: ScalarWriter | None = None,
     ) -> None:
         super().__init__(env)
-        if not env.has_wrapper_attr("set_blanks"):
-            raise ValueError(_NO_SET_BLANKS.format(env))
         self.curriculum = Curriculum(
             schedule,
             env.get_wrapper_attr("set_blanks"),
             episodes_per_update,
             writer,
-            caller=type(self).__name__,
         )
 
     def step(self, action: ActType) -> tuple[ObsType, Any, bool, bool, dict[str, Any]]:
@@ -59,8 +56,7 @@ class BlanksCurriculum(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         observation, reward, terminated, truncated, info = self.env.step(action)
         self.curriculum.steps += 1
         if terminated or truncated:
-            level, success = results_of(info)
-            self.curriculum.report([int(level)], [bool(success)])
+            self.curriculum.report([int(info["level"])], [bool(info["is_success"])])
         return observation, reward, terminated, truncated, info
 
 
@@ -87,7 +83,6 @@ class VectorBlanksCurriculum(SudokuVectorWrapper):
             find_set_blanks(env),
             episodes_per_update,
             writer,
-            caller=type(self).__name__,
         )
 
     def reset(
@@ -106,51 +101,22 @@ class VectorBlanksCurriculum(SudokuVectorWrapper):
         self.curriculum.steps += self.num_envs
         ended = (terminated | truncated) & self._running
         if ended.any():
-            same_step = self._mode == AutoresetMode.SAME_STEP
-            levels, successes = results_of(infos["final_info"] if same_step else infos)
-            self.curriculum.report(levels[ended].tolist(), successes[ended].tolist())
+            final = infos["final_info"] if self._mode == AutoresetMode.SAME_STEP else infos
+            levels, successes = final["level"][ended], final["is_success"][ended]
+            self.curriculum.report(levels.tolist(), successes.tolist())
         if self._mode == AutoresetMode.DISABLED:
             self._running &= ~ended
         return observations, rewards, terminated, truncated, infos
 
 
-_NO_SET_BLANKS = "{} has no set_blanks: wrap a Sudoku environment, e.g. gym.make('Sudoku4x4-v0')"
-
-
-def results_of(info: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Return the level and the success in an ended episode's info, or infos; ValueError without."""
-    try:
-        return info["level"], info["is_success"]
-    except KeyError as missing:
-        raise ValueError(
-            f"an episode ended without {missing} in its info: the curriculum needs 'level' and "
-            "'is_success', and wrappers below it must keep them"
-        ) from None
-
-
 def find_set_blanks(envs: VectorEnv[Any, Any, Any]) -> SetBlanks:
-    """Return `set_blanks` of a layer, else of each single environment; ValueError if none."""
-    layer, passed_on = envs, SudokuVectorWrapper.set_blanks  # whatever lies below
-    while isinstance(layer, VectorWrapper) and (
-        getattr(type(layer), "set_blanks", None) is passed_on or not hasattr(layer, "set_blanks")
-    ):
-        layer = layer.env
-    if hasattr(layer, "set_blanks"):
-        method: SetBlanks = layer.set_blanks
+    """Return `set_blanks` of a vector environment, else a call of that of each of its own.
+
+    Raises:
+        AttributeError: if it has neither.
+    """
+    base = envs.unwrapped
+    if hasattr(base, "set_blanks"):
+        method: SetBlanks = base.set_blanks
         return method
-    return _set_blanks_of_each(layer)
-
-
-def _set_blanks_of_each(envs: VectorEnv[Any, Any, Any]) -> SetBlanks:
-    """Return a call of every single environment's `set_blanks`, for Sync- and AsyncVectorEnv."""
-    if not hasattr(envs, "call"):
-        raise ValueError(_NO_SET_BLANKS.format(envs))
-    call = envs.call
-
-    def set_blanks(blanks: Mapping[int, float]) -> None:
-        try:
-            call("set_blanks", blanks)
-        except AttributeError as error:
-            raise ValueError(_NO_SET_BLANKS.format(envs)) from error
-
-    return set_blanks
+    return partial(find_attribute(base, "call"), "set_blanks")

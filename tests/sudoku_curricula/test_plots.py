@@ -8,9 +8,6 @@ from torch.utils.tensorboard import SummaryWriter
 from sudoku_curricula.curves import (
     BLANKS_LEVEL,
     COMPLETION_RATE,
-    CONSTRAINT_FRACTION,
-    ENTROPY,
-    EPISODIC_LENGTH,
     EPISODIC_RETURN,
     ITERATION,
     POLICY_LOSS,
@@ -18,7 +15,7 @@ from sudoku_curricula.curves import (
     SUCCESS_RATE,
     VALUE_LOSS,
 )
-from sudoku_curricula.plots import Panel, mean_and_range, panels_of, plot_runs
+from sudoku_curricula.plots import mean_and_range, plot_runs, scale_of, tags_of
 from sudoku_gym import cli
 
 ROWS, COLUMNS = 1, 2  # of the picture of `write_run`: the level and a loss
@@ -84,27 +81,25 @@ def curves_of(tags, low=0.2, high=0.9):
 
 
 def test_panels_follow_the_groups_that_the_runs_hold():
-    usual = [COMPLETION_RATE, CONSTRAINT_FRACTION, SUCCESS_RATE, POLICY_LOSS, ENTROPY]
-    run = curves_of([*usual, EPISODIC_RETURN]) | curves_of([BLANKS_LEVEL, EPISODIC_LENGTH], 2, 12)
-    run |= curves_of([VALUE_LOSS], 1e-4, 0.3) | curves_of([ITERATION], 1, 9)
-    run |= curves_of(["throughput/games_per_second"], 300, 400) | curves_of(
-        [STEPS_PER_SECOND], 9000, 10_000
-    )
-    panels = panels_of([run, curves_of(["rollout/ep_rew_mean", "time/fps"])])
-    assert panels == [
-        Panel("curriculum", (BLANKS_LEVEL,)),
-        Panel("curriculum", (SUCCESS_RATE,), "share"),
-        Panel("evaluation", (COMPLETION_RATE, CONSTRAINT_FRACTION), "share"),
-        Panel("losses", (ENTROPY, POLICY_LOSS)),
-        Panel("losses", (VALUE_LOSS,), "log"),
-        Panel("throughput", (STEPS_PER_SECOND,)),
-        Panel("throughput", ("throughput/games_per_second",)),
-        Panel("charts", (EPISODIC_LENGTH,)),
-        Panel("charts", (EPISODIC_RETURN,)),
-    ]
-    titles = [panel.title for panel in panels]
-    assert titles[:4] == ["Blanks", "Success rate", "Evaluation", "Losses"]
-    assert titles[-1] == "Episodic return"
+    run = curves_of([EPISODIC_RETURN, COMPLETION_RATE, POLICY_LOSS, ITERATION, BLANKS_LEVEL])
+    tags = tags_of([run, curves_of(["rollout/ep_rew_mean", "losses/kl"])])
+    assert tags == [BLANKS_LEVEL, COMPLETION_RATE, "losses/kl", POLICY_LOSS, EPISODIC_RETURN]
+
+
+@pytest.mark.parametrize(
+    ("tag", "values", "scale"),
+    [
+        (BLANKS_LEVEL, [0, 1], "linear"),
+        (SUCCESS_RATE, [0, 1], "share"),
+        ("search/evaluations", [0, 30], "linear"),
+        (VALUE_LOSS, [1e-4, 0.3], "log"),
+        (POLICY_LOSS, [0.2, 0.9], "linear"),
+        (POLICY_LOSS, [-0.2, 9], "linear"),
+        (STEPS_PER_SECOND, [1, 9000], "linear"),
+    ],
+)
+def test_the_scale_is_that_of_the_values(tag, values, scale):
+    assert scale_of(tag, np.array(values, float)) == scale
 
 
 def test_points_that_are_no_numbers_are_left_out(tmp_path):
@@ -142,14 +137,6 @@ def test_floors_are_lines_at_their_heights(tmp_path):
     assert max(high - without) < min(low - without)  # rows are counted from the top
     levels = [panels(path)[0, 0] for path in paths.values()]
     assert all((level == levels[0]).all() for level in levels)  # another curve's panel has none
-
-
-def test_a_curve_with_floors_has_a_panel_of_its_own():
-    run = curves_of([COMPLETION_RATE, CONSTRAINT_FRACTION, "evaluation/other"])
-    assert panels_of([run], apart={COMPLETION_RATE: {}}) == [
-        Panel("evaluation", (COMPLETION_RATE,), "share"),
-        Panel("evaluation", (CONSTRAINT_FRACTION, "evaluation/other"), "share"),
-    ]
 
 
 def test_the_command_draws(tmp_path, capsys):

@@ -129,7 +129,6 @@ def test_training_episodes_move_the_level_of_every_game(build):
     assert all(1 not in played for played in games(algorithm, "played"))
     assert [result["curriculum"]["blanks"] for result in results][-1] == 5
     assert results[0]["curriculum"]["success_rate"] == 1
-    assert callback_of(algorithm).curriculum.games > 100
 
 
 def test_held_out_games_move_it_past_all_that_is_mastered(build, tmp_path):
@@ -206,7 +205,11 @@ def test_a_restored_algorithm_continues_at_the_level(build, tmp_path):
     assert callback_of(again).state_dict() == saved
     assert games(again, "weights") == [{level: 1.0}] * 2 * GAMES
     again.train()
-    assert callback_of(again).curriculum.games > saved["games"]
+    counts = (
+        sum(count for *_, count in state["tally"])
+        for state in (callback_of(again).state_dict(), saved)
+    )
+    assert next(counts) > next(counts)
     assert callback_of(again).curriculum.schedule.history[0].level == 2
 
 

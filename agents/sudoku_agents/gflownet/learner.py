@@ -53,8 +53,6 @@ SAMPLE_SUCCESS = "training/success_rate"
 class GFlowNetLearner(SamplingLearner):
     """Learns from its own trajectories, from puzzles of `source` or of `config.env`."""
 
-    metrics = ("sampled",)
-
     def __init__(
         self, config: GFlowNetConfig, random: RunGenerators, source: PuzzleSource | None = None
     ) -> None:
@@ -101,7 +99,6 @@ class GFlowNetLearner(SamplingLearner):
                 **{_column(name): f"{value:.3f}" for name, value in values.items()},
                 "sampled": f"{solved / played:.1%}",
             },
-            metrics={"sampled": (solved, played)},
         )
 
     def policy(self) -> GFlowNetPolicy:

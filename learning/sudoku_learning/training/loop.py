@@ -78,7 +78,6 @@ class Training(Generic[_Config]):
             config.curriculum.build(),
             self._set_blanks,
             metrics=("completion", *self.learner.metrics),
-            caller=type(self.learner).__name__,
         )
         self.iteration = self.steps = 0
         self.seconds = 0.0
