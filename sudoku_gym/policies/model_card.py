@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
-
-_Sees: TypeAlias = Literal["grid", "constraints"]
-_Play: TypeAlias = Literal["one shot", "sequential", "search"]
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -18,22 +15,18 @@ class ModelCard:
     Source: Mitchell et al., "Model cards for model reporting" (2019), for the word.
     """
 
-    sees: _Sees
+    sees: Literal["grid", "constraints"]
     """`grid`: digits and their positions are all it is given; `constraints`: it passes messages, or
     takes sums, along rows, columns and boxes"""
     weights: int
     """trained numbers, of all its networks"""
     solutions: int
     """different puzzles whose solution it was shown in training"""
-    play: _Play
+    play: Literal["one shot", "sequential", "search"]
     """`one shot`: all blanks are read off one evaluation; `sequential`: one digit after the other,
     none taken back; `search`: moves are tried, or taken back"""
     restarts: int = 0
     """further starts of its rounds, at most, on a board that has not converged"""
-
-    def __post_init__(self) -> None:
-        if self.sees not in get_args(_Sees) or self.play not in get_args(_Play):
-            raise ValueError(f"sees={self.sees!r}, play={self.play!r}: see ModelCard for the words")
 
 
 def model_card_of(policy: object) -> ModelCard | None:

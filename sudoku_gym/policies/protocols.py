@@ -120,21 +120,18 @@ class SolverPolicy:
 
     Where the solver found no solution (or its answer is no valid completion) the policy plays the
     first legal action instead, logs a warning with the number of such puzzles, and marks them in
-    `unsolved`, and those of them that a `CompleteSolver` has proven to have none in `impossible`.
+    `unsolved`.
 
     Args:
         solver: asked once for each batch, at reset.
 
     Attributes:
         unsolved: bool `[B]`, the puzzles of the present batch for which no solution was found.
-        impossible: bool `[B]`, those that are proven to have none; of the other unsolved ones
-            nothing is known.
     """
 
     def __init__(self, solver: Solver) -> None:
         self.solver = solver
         self.unsolved: NDArray[np.bool_] = np.zeros(0, np.bool_)
-        self.impossible: NDArray[np.bool_] = np.zeros(0, np.bool_)
         self._placements: NDArray[np.int64] = np.zeros((0, 0), np.int64)
 
     @property
@@ -146,18 +143,15 @@ class SolverPolicy:
         self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
     ) -> None:
         """Solve the batch; `rng` is not used."""
-        solutions, is_proven = self._solve(puzzles, geometry)
+        solutions = board.as_boards(self.solver.solve(puzzles, geometry), geometry)
         kept = ((puzzles == 0) | (puzzles == solutions)).all((1, 2))
         self.unsolved = ~(kept & board.is_solved(solutions, geometry))
-        self.impossible = self.unsolved & is_proven
         if self.unsolved.any():
             _log.warning(
-                "%s found no solution for %d of %d puzzles (%d of them are proven to have none); "
-                "there the first legal action is played",
+                "%s found no solution for %d of %d puzzles; there the first legal action is played",
                 type(self.solver).__name__,
                 self.unsolved.sum(),
                 len(puzzles),
-                self.impossible.sum(),
             )
         digits = solutions.reshape(len(solutions), -1).astype(np.int64)
         self._placements = np.arange(geometry.num_cells) * geometry.size + digits - 1
@@ -170,16 +164,6 @@ class SolverPolicy:
         legal[self.unsolved] = False
         placements = self._placements[rows, legal.argmax(1)]
         return np.where(legal.any(1), placements, action_masks.argmax(1))
-
-    def _solve(
-        self, puzzles: NDArray[np.int8], geometry: Geometry
-    ) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
-        """Return solutions `[B, N, N]`, and whether it is proven that there is none, `[B]`."""
-        if isinstance(self.solver, CompleteSolver):
-            found = self.solver.search(puzzles, geometry)
-            return board.as_boards(found.solutions, geometry), found.decided & (found.found == 0)
-        solutions = board.as_boards(self.solver.solve(puzzles, geometry), geometry)
-        return solutions, np.zeros(len(puzzles), np.bool_)
 
 
 class PredictorPolicy:
@@ -205,7 +189,7 @@ class PredictorPolicy:
         self.predictor = predictor
         self.mode = mode
         self.convergence: Convergence | None = None
-        self._geometry: Geometry | None = None
+        self._geometry: Geometry
         self._predictions: NDArray[np.floating[Any]] = np.zeros((0, 0, 0))
 
     @property
@@ -227,8 +211,6 @@ class PredictorPolicy:
 
     def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Play the surest legal placement, or the surest cell of the one-shot prediction."""
-        if self._geometry is None:
-            raise RuntimeError("call reset(puzzles, geometry, rng) before act")
         if self.mode == "one-shot":
             return self._next_prediction(boards, self._geometry.size)
         scores = self._scores(boards, self._geometry).reshape(len(boards), -1)

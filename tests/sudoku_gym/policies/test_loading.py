@@ -206,10 +206,3 @@ def test_a_solver_that_proves_is_loaded_by_name(proving):
     for name in ("hidden-singles", "dlx"):
         with pytest.raises(ValueError, match=f"'{name}' proves nothing"):
             load_solver(name)
-
-
-def test_a_policy_tells_what_is_proven_from_what_was_given_up(proving):
-    policy = SolverPolicy(proving)
-    boards = np.stack([board.parse(line) for line in ("12343.12.1434321", "123....4........")])
-    policy.reset(boards, Geometry.standard(4), np.random.default_rng(0))
-    assert policy.unsolved.tolist() == policy.impossible.tolist() == [False, True]
