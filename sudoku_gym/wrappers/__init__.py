@@ -4,12 +4,13 @@ from sudoku_gym.wrappers.canonical_cell import CanonicalCell, VectorCanonicalCel
 from sudoku_gym.wrappers.encodings import (
     ExactCoverTensor,
     FlatObservation,
+    MaskedObservation,
     OneHotBoard,
     VectorExactCoverTensor,
     VectorFlatObservation,
+    VectorMaskedObservation,
     VectorOneHotBoard,
 )
-from sudoku_gym.wrappers.masked_observation import MaskedObservation, VectorMaskedObservation
 from sudoku_gym.wrappers.shaping import PotentialShaping, VectorPotentialShaping
 from sudoku_gym.wrappers.symmetry import SymmetryAugmentation, VectorSymmetryAugmentation
 

@@ -1,55 +1,113 @@
-"""Base classes and helpers of the wrappers."""
+"""What a wrapper does to boards, written once for a batch; in an `Env` the batch has one board."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable
-from functools import cached_property
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import gymnasium as gym
 import numpy as np
 from gymnasium.utils import RecordConstructorArgs
-from gymnasium.vector import VectorEnv, VectorWrapper
+from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from sudoku_gym.geometry import Geometry
+from sudoku_gym.board.actions import as_action, as_actions
+from sudoku_gym.envs.resets import read_seeds
 from sudoku_gym.puzzles.sources import Blanks
 
+Which: TypeAlias = slice | NDArray[np.int64]
+"""Which boards of a batch some arrays are of."""
+Spaces: TypeAlias = tuple[gym.Space[Any], gym.Space[Any]]
+"""Those of one board's observations and actions."""
 
-class BoardEncoder:
-    """Turns boards into another form of observations."""
-
-    @abstractmethod
-    def encode_space(self, space: gym.Space[Any]) -> gym.Space[Any]:
-        """Return the space of one encoded observation."""
-
-    @abstractmethod
-    def encode(self, observations: NDArray[Any]) -> NDArray[Any]:
-        """Encode a batch `[B, ...]`."""
+_EVERY, _ONE, _NO_MASKS = slice(None), np.ones(1, np.bool_), np.empty((0, 0), np.int8)
 
 
-class ObservationEncoder(
-    BoardEncoder,
-    gym.ObservationWrapper[NDArray[Any], np.int64, NDArray[np.int8]],
-    RecordConstructorArgs,
-):
-    """Encodes each observation of an environment."""
+class Transform:
+    """What an agent sees of B boards, and what its actions mean; this one changes nothing.
 
-    def __init__(self, env: gym.Env[NDArray[np.int8], np.int64]) -> None:
-        RecordConstructorArgs.__init__(self)
-        gym.ObservationWrapper.__init__(self, env)
-        self.observation_space = self.encode_space(env.observation_space)
+    Observations are arrays `[B, ...]` or dictionaries of such, masks int8 `[B, A]`.
+    """
 
-    @cached_property
-    def _geometry(self) -> Geometry:
-        geometry: Geometry = self.env.get_wrapper_attr("geometry")
-        return geometry
+    needs_masks = True
 
-    def observation(self, observation: NDArray[np.int8]) -> NDArray[Any]:
-        """Return the encoded observation."""
-        return self.encode(observation[None])[0]
+    def set_up(self, count: int, observations: gym.Space[Any], actions: gym.Space[Any]) -> Spaces:
+        """Return the spaces as the agent has them, given those below."""
+        return observations, actions
+
+    def begin(self, chosen: NDArray[np.bool_], seeds: Sequence[int | None] = ()) -> None:
+        """Take note that the chosen boards begin an episode; `seeds` are new, but for None."""
+
+    def go_on(self, chosen: NDArray[np.bool_]) -> None:
+        """Take note that the chosen boards were stepped."""
+
+    def map_actions(self, actions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the actions `[B]` for the environment below."""
+        return actions
+
+    def map_masks(self, masks: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return the masks of the agent's actions, given those below."""
+        return masks
+
+    def show(self, observations: Any, masks: NDArray[np.int8], which: Which) -> Any:
+        """Return what the agent sees; `masks` are those below, empty unless they are needed."""
+        return observations
+
+    def find(self, name: str) -> Any:
+        """Return an attribute of the environment below."""
+        raise NotImplementedError
+
+    def masks_below(self) -> NDArray[np.int8]:
+        """Return the masks of the environment below, as its boards now stand."""
+        raise NotImplementedError
+
+
+class SudokuWrapper(Transform, gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+    """A transform of a single environment."""
+
+    def __init__(self, env: gym.Env[Any, Any], **settings: Any) -> None:
+        RecordConstructorArgs.__init__(self, **settings)
+        gym.Wrapper.__init__(self, env)
+        self.observation_space, self.action_space = self.set_up(
+            1, env.observation_space, env.action_space, **settings
+        )
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Start an episode; see `SudokuEnv.reset`."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        self.begin(_ONE, [seed])
+        return self._shown(observation, info)
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Step; see `SudokuEnv.step`."""
+        below = self.map_actions(np.array([as_action(action)], np.int64))[0]
+        observation, reward, terminated, truncated, info = self.env.step(below)
+        self.go_on(_ONE)
+        observation, info = self._shown(observation, info)
+        return observation, reward, terminated, truncated, info
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return which actions are legal, bool `[A]`."""
+        return self.map_masks(self.masks_below())[0].view(np.bool_)
+
+    def find(self, name: str) -> Any:
+        """Return an attribute of the environment below."""
+        return self.env.get_wrapper_attr(name)
+
+    def masks_below(self) -> NDArray[np.int8]:
+        """Return the mask of the environment below, int8 `[1, A]`."""
+        mask: NDArray[np.bool_] = self.find("action_masks")()
+        return mask.view(np.int8)[None]
+
+    def _shown(self, observation: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        masks = _NO_MASKS
+        if self.needs_masks:
+            masks = get_action_mask(info)[None]
+            info = info | {"action_mask": self.map_masks(masks)[0]}
+        return _at(self.show(_at(observation, None), masks, _EVERY), 0), info
 
 
 class SudokuVectorWrapper(VectorWrapper):
@@ -71,42 +129,99 @@ class SudokuVectorWrapper(VectorWrapper):
         masks: NDArray[np.bool_] = find_attribute(self.env, "action_masks")()
         return masks
 
-    @cached_property
-    def _geometry(self) -> Geometry:
-        geometry: Geometry = find_attribute(self.env, "geometry")
-        return geometry
 
+class SudokuVectorTransform(Transform, SudokuVectorWrapper):
+    """A transform of a vector environment in any autoreset mode, in `final_obs` too."""
 
-class VectorObservationEncoder(BoardEncoder, SudokuVectorWrapper):
-    """Encodes the observations of a vector environment, in `final_obs` too."""
-
-    def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
+    def __init__(self, env: VectorEnv[Any, Any, Any], **settings: Any) -> None:
         super().__init__(env)
-        self.single_observation_space = self.encode_space(env.single_observation_space)
+        self.single_observation_space, self.single_action_space = self.set_up(
+            env.num_envs, env.single_observation_space, env.single_action_space, **settings
+        )
         self.observation_space = batch_space(self.single_observation_space, env.num_envs)
+        self.action_space = batch_space(self.single_action_space, env.num_envs)
+        self._over = np.zeros(env.num_envs, np.bool_)
 
     def reset(
         self, *, seed: Any = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Reset the boards; see `SudokuVectorEnv.reset`."""
+        chosen = chosen_boards(options, self.num_envs)
         observations, infos = self.env.reset(seed=seed, options=options)
-        return self.encode(observations), infos
+        seeds = zip(read_seeds(seed, self.num_envs), chosen.tolist(), strict=True)
+        self.begin(chosen, [given if is_reset else None for given, is_reset in seeds])
+        self._over &= ~chosen
+        masks = _NO_MASKS
+        if self.needs_masks:
+            infos = infos | {"action_mask": self.map_masks(get_action_mask(infos))}
+            masks = self.masks_below()  # those in the infos are zeros where no board was reset
+        return self.show(observations, masks, _EVERY), infos
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Step the boards; see `SudokuVectorEnv.step`."""
-        observations, rewards, terminations, truncations, infos = self.env.step(actions)
-        infos = encode_final_obs(infos, lambda final, _index: self.encode(final[None])[0])
-        return self.encode(observations), rewards, terminations, truncations, infos
+        below = self.map_actions(as_actions(actions, self.num_envs))
+        observations, rewards, terminations, truncations, infos = self.env.step(below)
+        started = self._over & (self.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP)
+        self._over = terminations | truncations
+        self.go_on(~started)
+        if "final_obs" in infos:
+            infos = self._with_finals(infos)
+            started = self._over
+        self.begin(started)
+        masks = _NO_MASKS
+        if self.needs_masks:
+            masks = get_action_mask(infos)
+            infos = infos | {"action_mask": self.map_masks(masks)}
+        shown = self.show(observations, masks, _EVERY)
+        return shown, rewards, terminations, truncations, infos
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return the legal actions, bool `[B, A]`."""
+        return self.map_masks(self.masks_below()).view(np.bool_)
+
+    def find(self, name: str) -> Any:
+        """Return an attribute of the environment below."""
+        return find_attribute(self.env, name)
+
+    def masks_below(self) -> NDArray[np.int8]:
+        """Return the masks of the environment below, int8 `[B, A]`."""
+        return super().action_masks().view(np.int8)
+
+    def _with_finals(self, infos: dict[str, Any]) -> dict[str, Any]:
+        """Return infos in which the ends of episodes are shown as the agent sees them."""
+        over = np.flatnonzero(infos["_final_obs"])
+        final_info, final, masks = infos["final_info"], infos["final_obs"].copy(), _NO_MASKS
+        if self.needs_masks:
+            masks = final_info["action_mask"][over]
+            mapped = self.map_masks(final_info["action_mask"])
+            final_info = final_info | {"action_mask": mapped}
+        shown = self.show(_stacked(final[over].tolist()), masks, over)
+        for row, index in enumerate(over.tolist()):
+            final[index] = _at(shown, row)
+        return infos | {"final_obs": final, "final_info": final_info}
 
 
-def encode_final_obs(infos: dict[str, Any], encode: Callable[[Any, int], Any]) -> dict[str, Any]:
-    """Return infos in which each `final_obs[i]`, if any, is `encode(final_obs[i], i)`."""
-    if "final_obs" not in infos:
-        return infos
-    final = infos["final_obs"].copy()
-    for i in np.flatnonzero(infos["_final_obs"]).tolist():
-        final[i] = encode(final[i], i)
-    return infos | {"final_obs": final}
+def _at(observations: Any, index: int | None) -> Any:
+    """Index the array, or each one in a dictionary; None adds an axis in front."""
+    if isinstance(observations, dict):
+        return {key: _at(value, index) for key, value in observations.items()}
+    return observations[index]
+
+
+def _stacked(observations: list[Any]) -> Any:
+    """Return a batch of observations, which are arrays or dictionaries."""
+    if isinstance(observations[0], dict):
+        return {key: _stacked([each[key] for each in observations]) for key in observations[0]}
+    return np.stack(observations)
+
+
+def chosen_boards(options: dict[str, Any] | None, count: int) -> NDArray[np.bool_]:
+    """Return which boards a reset is for, bool `[count]`.
+
+    Ask before the reset: Gymnasium's own vector environments take the mask out of the options.
+    """
+    mask: NDArray[np.bool_] | None = (options or {}).get("reset_mask")
+    return np.ones(count, np.bool_) if mask is None else mask
 
 
 def find_attribute(env: VectorEnv[Any, Any, Any], name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Boards as arrays of bits, and arrays as vectors, for networks that take no integers."""
+"""Observations in other forms: bits, tensors, vectors, or a dictionary with the action mask."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 
 from sudoku_gym.board import candidates
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.wrappers.base import ObservationEncoder, VectorObservationEncoder, board_size
+from sudoku_gym.wrappers.base import (
+    Spaces,
+    SudokuVectorTransform,
+    SudokuWrapper,
+    Transform,
+    Which,
+    board_size,
+)
 
 PLACED, CANDIDATE, BLANK = range(3)  # the last axis of `exact_cover_tensor`
 
@@ -32,38 +39,41 @@ def exact_cover_tensor(boards: NDArray[np.int8], geometry: Geometry) -> NDArray[
     return tensor
 
 
-class _OneHot:
-    def encode_space(self, space: gym.Space[Any]) -> spaces.MultiBinary:
-        return spaces.MultiBinary((board_size(space, "a one-hot board"),) * 3)
+class _OneHot(Transform):
+    needs_masks = False
 
-    def encode(self, observations: NDArray[np.int8]) -> NDArray[np.int8]:
+    def set_up(self, count: int, observations: gym.Space[Any], actions: gym.Space[Any]) -> Spaces:
+        size = board_size(observations, "a one-hot board")
+        return spaces.MultiBinary((size, size, size)), actions
+
+    def show(self, observations: Any, masks: NDArray[np.int8], which: Which) -> NDArray[np.int8]:
         return one_hot_boards(observations)
 
 
-class OneHotBoard(_OneHot, ObservationEncoder):
+class OneHotBoard(_OneHot, SudokuWrapper):
     """Turns a board `[N, N]` into int8 `[N, N, N]`: 1 at (row, column, digit - 1), 0 for a blank.
 
     The observation space is `MultiBinary((N, N, N))`. Flattened, position i is placement i.
     """
 
 
-class VectorOneHotBoard(_OneHot, VectorObservationEncoder):
+class VectorOneHotBoard(_OneHot, SudokuVectorTransform):
     """`OneHotBoard` for a batch of boards: int8 `[B, N, N, N]`, in `final_obs` too."""
 
 
-class _CoverTensor:
-    _geometry: Geometry
+class _CoverTensor(Transform):
+    needs_masks = False
 
-    def encode_space(self, space: gym.Space[Any]) -> spaces.MultiBinary:
-        board_size(space, "an exact-cover tensor")
-        size = self._geometry.size
-        return spaces.MultiBinary((size, size, size, 3))
+    def set_up(self, count: int, observations: gym.Space[Any], actions: gym.Space[Any]) -> Spaces:
+        size = board_size(observations, "an exact-cover tensor")
+        self._geometry: Geometry = self.find("geometry")
+        return spaces.MultiBinary((size, size, size, 3)), actions
 
-    def encode(self, observations: NDArray[np.int8]) -> NDArray[np.int8]:
+    def show(self, observations: Any, masks: NDArray[np.int8], which: Which) -> NDArray[np.int8]:
         return exact_cover_tensor(observations, self._geometry)
 
 
-class ExactCoverTensor(_CoverTensor, ObservationEncoder):
+class ExactCoverTensor(_CoverTensor, SudokuWrapper):
     """Turns the board `[N, N]` of a `SudokuEnv` into int8 `[N, N, N, 3]`.
 
     There are three bits for each (row, column, digit - 1). Bit 0: the digit stands in the cell.
@@ -73,32 +83,53 @@ class ExactCoverTensor(_CoverTensor, ObservationEncoder):
     """
 
 
-class VectorExactCoverTensor(_CoverTensor, VectorObservationEncoder):
+class VectorExactCoverTensor(_CoverTensor, SudokuVectorTransform):
     """`ExactCoverTensor` for a `SudokuVectorEnv`: int8 `[B, N, N, N, 3]`, in `final_obs` too."""
 
 
-class _Flat:
-    def encode_space(self, space: gym.Space[Any]) -> spaces.MultiBinary | spaces.Box:
-        if isinstance(space, spaces.MultiBinary):
-            return spaces.MultiBinary(prod(space.shape))
-        if isinstance(space, spaces.Box):
-            low, high = space.low.reshape(-1), space.high.reshape(-1)
-            return spaces.Box(low, high, dtype=space.low.dtype.type)
-        raise ValueError(f"only arrays can be laid out as a vector, not {space}")
+class _Flat(Transform):
+    needs_masks = False
 
-    def encode(self, observations: NDArray[np.int8]) -> NDArray[np.int8]:
-        return observations.reshape(len(observations), -1)
+    def set_up(self, count: int, observations: gym.Space[Any], actions: gym.Space[Any]) -> Spaces:
+        if isinstance(observations, spaces.MultiBinary):
+            return spaces.MultiBinary(prod(observations.shape)), actions
+        if isinstance(observations, spaces.Box):
+            return spaces.flatten_space(observations), actions
+        raise ValueError(f"only arrays can be laid out as a vector, not {observations}")
+
+    def show(self, observations: Any, masks: NDArray[np.int8], which: Which) -> NDArray[Any]:
+        flat: NDArray[Any] = observations.reshape(len(observations), -1)
+        return flat
 
 
-class FlatObservation(_Flat, ObservationEncoder):
+class FlatObservation(_Flat, SudokuWrapper):
     """Lays an array out as a vector of the same dtype, row by row; bits stay `MultiBinary`.
 
     The observation may be any array: a board, a one-hot board or a tensor.
     """
 
 
-class VectorFlatObservation(_Flat, VectorObservationEncoder):
+class VectorFlatObservation(_Flat, SudokuVectorTransform):
     """`FlatObservation` for a batch of arrays, in `final_obs` too.
 
     Unlike Gymnasium's own `FlattenObservation` it lets `set_blanks` and `action_masks` through.
     """
+
+
+class _Masked(Transform):
+    def set_up(self, count: int, observations: gym.Space[Any], actions: gym.Space[Any]) -> Spaces:
+        if not isinstance(actions, spaces.Discrete):
+            raise ValueError(f"a mask belongs to a Discrete action space, not to {actions}")
+        mask = spaces.MultiBinary(int(actions.n))
+        return spaces.Dict({"observations": observations, "action_mask": mask}), actions
+
+    def show(self, observations: Any, masks: NDArray[np.int8], which: Which) -> dict[str, Any]:
+        return {"observations": observations, "action_mask": masks.copy()}
+
+
+class MaskedObservation(_Masked, SudokuWrapper):
+    """Shows `{"observations": ..., "action_mask": int8 [A]}`; the mask is the one in the info."""
+
+
+class VectorMaskedObservation(_Masked, SudokuVectorTransform):
+    """`MaskedObservation` for a batch: `{"observations": [B, ...], "action_mask": int8 [B, A]}`."""
