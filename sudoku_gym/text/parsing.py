@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from sudoku_gym.board import SYMBOLS, digit_range
 
 CommandKind: TypeAlias = Literal["place", "erase", "undo", "candidates", "give up"]
+_Found = TypeVar("_Found")
 
 
 class Command(NamedTuple):
@@ -24,37 +25,51 @@ _VERBS: dict[str, CommandKind] = {
     **dict.fromkeys(("place", "put", "set", "fill", "enter", "write", "play"), "place"),
     **dict.fromkeys(("erase", "clear", "remove", "delete"), "erase"),
     **dict.fromkeys(("candidates", "candidate", "options"), "candidates"),
-    "undo": "undo",
 }
-_PLACING = ("move", "placement", "insert", "add")  # as the action of an object in JSON
-_TOKENS = re.compile(
-    r"(?P<cell>\br\s?(\d{1,3})\s?,?\s?c\s?(\d{1,3})(?!\d))"
-    r"|(?P<row>\brow\b)|(?P<column>\bcol(?:umn)?\b)"
-    r"|(?P<value>\b(?:digit|value|number)\b)"
-    r"|(?P<give_up>\b(?:give[ _]up|resign|quit)\b)"
-    rf"|(?P<verb>\b(?a:{'|'.join(_VERBS)})\b)"  # ASCII: no \u017f is an s
-    r"|(?P<inside>\b(?:in|into|at|on)\b)"
-    r"|(?P<filler>\b(?:to|is|with|the|cell|and|be|of|as|for|we|must|should|goes|please|move|answer|action)\b"
-    r"|(?:(?![!<>]=|<\s*\d|(?<![\w)\]])-\d)[\s,;:=()\[\]\"'`*<>→_.!#-])+)"
-    r"|(?P<number>(?:(?<![\w)\]])-)?(?<!\w)\d{1,4}(?!\w))"  # 5-3-7 has no negative ones
-    r"|(?P<letter>(?<!\w)(?a:[A-P])(?!\w))"
-    r"|(?P<other>[!<>]=|<(?=\s*\d)|\w+|.)",
-    re.IGNORECASE,
-)
-_OBJECT = re.compile(r"\{")
+_KINDS: dict[str, CommandKind] = _VERBS | {  # the actions of an object in JSON
+    **dict.fromkeys(("move", "placement", "insert", "add"), "place"),
+    "undo": "undo",
+    **dict.fromkeys(("give", "giveup", "resign", "quit"), "give up"),
+}
 _KEYS = {
     "row": ("row", "r"),
     "column": ("column", "col", "c"),
     "digit": ("digit", "value", "number", "d", "v"),
     "verb": ("action", "move", "command"),
 }
-_LONGEST_LINE = 2_000  # characters of a line that are read, from its end
-_MOST_LINES = 400
 
-LONGEST_TEXT = 100_000
-"""Characters of a model's text that are read, from its end."""
+# The grammar of a move on a line. A minus is a sign unless it follows a word or a bracket: 5-3-7.
+_GAP = r"[-=]>|(?!(?<![\w)\]])-\d)[\s,;:=()\[\]\"'`*_.#-]"
+_FILLER = (
+    r"\b(?:to|is|with|the|cell|and|be|of|as|for|we|must|should|goes|please|move|answer|action"
+    r"|digit|value|number)\b"
+)
+_IN = r"\b(?:in|into|at|on|from)\b"
+_SKIP = rf"(?:{_GAP}|{_FILLER})*+"
+_SKIP_IN = rf"(?:{_GAP}|{_FILLER}|{_IN})*+"
+_SKIP_PUT = rf"(?:{_GAP}|{_FILLER}|\b(?:put|place|write|set)\b)*+"
+_ROW, _COLUMN = rf"\b(?:row|r){_SKIP}", rf"(?:column|col|c){_SKIP}"
+_NUMBER = r"(?:(?<![\w)\]])-)?\d{1,4}+"
+_DIGIT = rf"(?<!\w)(?:{_NUMBER}|[A-P])(?!\w)"
+_MOVE = re.compile(
+    rf"""
+    (?: \b(?P<verb>{"|".join(_VERBS)})\b {_SKIP_IN} )?
+    (?: (?P<marked>\b(?:digit|value)\b (?:{_GAP})*+ )?
+        (?P<before>{_DIGIT}) {_SKIP} (?(marked) | {_IN}) {_SKIP_IN} )?
+    (?: \b{_COLUMN} (?P<column_first>{_NUMBER}) {_SKIP_IN} {_ROW} (?P<row_second>{_NUMBER})
+      | (?: (?P<row_named>{_ROW}) | (?<!\w) ) (?P<row>{_NUMBER})
+        {_SKIP} (?(row_named){_COLUMN}) (?P<column>{_NUMBER}) ) (?!\w)
+    (?(before) | (?: {_SKIP_PUT} (?P<after>{_DIGIT}) )?)
+    """,
+    re.IGNORECASE | re.ASCII | re.VERBOSE,
+)
+_FILLED = re.compile(_SKIP, re.IGNORECASE | re.ASCII)
+_THREE_DIGITS = re.compile(rf"{_SKIP}([1-9])([1-9])([1-9]){_SKIP}", re.IGNORECASE | re.ASCII)
+_WITHOUT_CELL = re.compile(rf"{_SKIP}(?:(undo)|give[ _]up|resign|quit)\b", re.IGNORECASE | re.ASCII)
 
-_MOST_VALUES = 20  # places at which a value in JSON may begin, from the end
+_LONGEST_TEXT = 100_000  # characters that are read, from the end
+_VALUE = re.compile(r"\{|\[(?=\s*\[)")  # where an object or a list of lists in JSON may begin
+_MOST_VALUES = 20  # such places that are tried, from the end
 _DECODER = json.JSONDecoder()
 _TAGGED = re.compile(r"<(answer|move|action)>", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*$", re.MULTILINE)
@@ -65,7 +80,6 @@ _VALUES |= {str(digit): digit for digit in range(10, len(SYMBOLS))}
 _PLAIN = str.maketrans(dict.fromkeys("|,;[](){}'\"`*\t\r", " "))
 _ROW_NAME = re.compile(r"^\s*(?:row|r)\s*\d{1,2}\s*[:.)=]", re.IGNORECASE)
 _RULE = re.compile(r"^[\s+\-=|─┼│]*$")
-_LISTS = re.compile(r"\[(?=\s*\[)")
 
 
 def read_command(text: str, size: int) -> Command | str:
@@ -80,61 +94,38 @@ def read_command(text: str, size: int) -> Command | str:
         The command, or a sentence that says why there is none.
     """
     for region in answer_regions(text):
-        in_object, end = _last_object(region, size)
-        lines = region[end:].rstrip().rsplit("\n", _MOST_LINES)[-_MOST_LINES:]
-        results = (_read_line(line[-_LONGEST_LINE:], size) for line in reversed(lines))
+        in_object, end = _last_value(region, lambda value: _read_object(value, size))
+        results = (_read_line(line, size) for line in reversed(region[end:].split("\n")))
         found = next((result for result in results if result is not None), in_object)
         if found is not None:
             return found
     return "No move was understood: write one such as r5c3=7, with a row, a column and a digit."
 
 
-class _Clause:
-    """What a stretch of a line without unknown words has said so far."""
-
-    def __init__(self, at_start: bool) -> None:
-        self.at_start = at_start
-        self.verb: CommandKind | None = None
-        self.named: dict[str, int] = {}  # "row", "column" and "value", as far as they were marked
-        self.bare: list[int] = []
-        self.marker = ""  # what the next number is
-
-    def add_number(self, number: int) -> None:
-        if self.marker and self.marker not in self.named:
-            self.named[self.marker] = number
-        else:
-            self.bare.append(number)
-        self.marker = ""
-
-    def place_bare_value(self) -> None:
-        """Take the one number before `in` or `at` for the digit: `7 in row 5, column 3`."""
-        if len(self.bare) == 1 and not self.named:
-            self.named["value"] = self.bare.pop()
-
-    def read(self, alone: bool, size: int) -> Command | str | None:
-        """Return the command, a sentence why it cannot be, or None if there is none."""
-        verb, named, bare = self.verb, dict(self.named), list(self.bare)
-        if verb in ("undo", "give up"):
-            return Command(verb) if self.at_start and not (named or bare) else None
-        if verb == "candidates" and not self.at_start:
-            return None
-        if alone and len(bare) == 1 and not named and size <= 9 and 111 <= bare[0] <= 999:
-            bare = [int(digit) for digit in str(bare[0])]
-        if not {"row", "column"} <= named.keys() and not (verb or alone):
-            if not ("value" in named and len(bare) == 2):
-                return None
-        for name in ("row", "column", "value"):
-            if name not in named and bare:
-                named[name] = bare.pop(0)
-        if "row" not in named or "column" not in named or bare:
-            return None
-        if verb == "place" and "value" not in named:
-            return "The move has no digit: write one such as r5c3=7."
-        if verb is None and "value" not in named:
-            return None
-        return checked_command(
-            verb or "place", named["row"], named["column"], named.get("value", 0), size
-        )
+def _read_line(line: str, size: int) -> Command | str | None:
+    """Read the last move on a line, or a verb that the line begins with."""
+    found: Command | str | None = None
+    lead = len(_FILLED.match(line)[0])  # characters before the first word of content
+    for move in _MOVE.finditer(line):
+        kind = _VERBS[move["verb"].lower()] if move["verb"] else "place"
+        is_first = move.start() <= lead
+        digit = move["before"] or move["after"]
+        is_named = move["verb"] or move["row_named"] or move["row_second"]
+        if not is_named and not (is_first and _FILLED.fullmatch(line, move.end())):
+            continue  # numbers in prose
+        if (kind == "place" and not digit) or (kind == "candidates" and not is_first):
+            continue
+        if digit and digit.isalpha():
+            if size <= 9:
+                continue
+            digit = SYMBOLS.index(digit.upper())
+        row, column = move["row"] or move["row_second"], move["column"] or move["column_first"]
+        found = checked_command(kind, int(row), int(column), int(digit or 0), size)
+    if found is None and size <= 9 and (digits := _THREE_DIGITS.fullmatch(line)):
+        return checked_command("place", *map(int, digits.groups()), size)
+    if found is None and (verb := _WITHOUT_CELL.match(line)):
+        return Command("undo" if verb[1] else "give up")
+    return found
 
 
 def checked_command(
@@ -153,85 +144,29 @@ def checked_command(
     return Command(kind, cell)
 
 
-def _read_line(line: str, size: int) -> Command | str | None:
-    found: Command | str | None = None
-    clause = _Clause(at_start=True)
-    seen_other = False
-    for token in _TOKENS.finditer(line):
-        kind = token.lastgroup or ("cell" if token["cell"] else "other")
-        if kind == "filler":
-            continue
-        if kind == "other" or (kind == "letter" and size <= 9):
-            found = clause.read(False, size) or found
-            clause, seen_other = _Clause(at_start=False), True
-        elif kind in ("verb", "give_up"):
-            if clause.verb or clause.bare or clause.named.keys() != {"row", "column"}:
-                found = clause.read(False, size) or found
-                clause = _Clause(at_start=clause.at_start and not (clause.named or clause.bare))
-            clause.verb = _VERBS[token[0].lower()] if kind == "verb" else "give up"
-        elif kind == "cell":
-            if "row" in clause.named:  # another move begins
-                found = clause.read(False, size) or found
-                clause = _Clause(at_start=False)
-            clause.place_bare_value()
-            clause.named["row"], clause.named["column"] = int(token[2]), int(token[3])
-        elif kind == "inside":
-            clause.place_bare_value()
-        elif kind in ("row", "column", "value"):
-            if kind == "row" and "row" in clause.named:
-                found = clause.read(False, size) or found
-                clause = _Clause(at_start=False)
-            if kind != "value":
-                clause.place_bare_value()
-            clause.marker = kind
-        else:
-            is_letter = kind == "letter"
-            clause.add_number(SYMBOLS.index(token[0].upper()) if is_letter else int(token[0]))
-    return clause.read(not seen_other, size) or found
-
-
-def _last_object(text: str, size: int) -> tuple[Command | str | None, int]:
-    """Read the last object in JSON that is a move; return where it, or what it is in, ends.
-
-    Of a move within a move, as one that is rejected, the outer one counts.
-    """
-    found, end = None, 0
-    for fields, stop in last_values(text, _OBJECT):
-        if found is None or stop >= end:
-            move = _read_object(fields, size)
-            end = stop if found or move else 0
-            found = move or found
-    return found, end
-
-
-def _read_object(given: dict[str, Any], size: int) -> Command | str | None:
-    fields = {str(key).lower(): value for key, value in given.items()}
-    values = {name: _first_of(fields, keys) for name, keys in _KEYS.items()}
-    verb = values["verb"]
-    kind = "place" if verb in (None, "") or isinstance(verb, int | float) else _kind_of(verb)
+def _read_object(value: object, size: int) -> Command | str | None:
+    """Read a move that is an object in JSON."""
+    if not isinstance(value, dict):
+        return None
+    fields = {key.lower(): field for key, field in value.items()}
+    given = {
+        name: next((fields[key] for key in keys if key in fields), None)
+        for name, keys in _KEYS.items()
+    }
+    kind, verb = "place", given["verb"]
+    if verb and not isinstance(verb, int | float):
+        first = re.match(r"[a-z]*", verb.lower().strip()) if isinstance(verb, str) else None
+        kind = _KINDS.get(first[0]) if first else None  # `place_digit` is `place`
     if kind in ("undo", "give up"):
         return Command(kind)
-    row, column = as_number(values["row"]), as_number(values["column"])
-    digit = 0 if values["digit"] is None else as_number(values["digit"])
-    if row is None or column is None or digit is None:
+    row, column, digit = (as_number(given[name]) for name in ("row", "column", "digit"))
+    if row is None or column is None:
         return None
     if kind is None:
         return f"There is no action {verb!r:.40}: use place, erase, candidates, undo or give up."
-    if kind == "place" and values["digit"] is None:
-        return "The move has no digit: write one such as r5c3=7."
-    return checked_command(kind, row, column, digit, size)
-
-
-def _kind_of(verb: object) -> CommandKind | None:
-    """Read what an action is called: `place`, `Fill`, `place_digit`; None if it is no verb."""
-    words = re.split(r"[\s_-]+", verb.lower().strip()) if isinstance(verb, str) else [""]
-    if "".join(words) == "giveup":
-        return "give up"
-    return "place" if words[0] in _PLACING else _VERBS.get(words[0])
-
-
-def _first_of(fields: dict[str, Any], keys: tuple[str, ...]) -> Any:
-    return next((fields[key] for key in keys if key in fields), None)
+    if digit is None and (kind == "place" or given["digit"] is not None):
+        return None
+    return checked_command(kind, row, column, digit or 0, size)
 
 
 def as_number(value: object) -> int | None:
@@ -260,7 +195,7 @@ def read_answer(text: str, size: int) -> bytes | str:
     """
     regions = answer_regions(text)
     for region in regions:
-        board, end = _last_list(region, size)
+        board, end = _last_value(region, lambda value: _read_list(value, size))
         board = _last_rows(region[end:], size) or board
         if board:
             return board
@@ -273,14 +208,14 @@ def read_answer(text: str, size: int) -> bytes | str:
     )
 
 
-def _last_list(text: str, size: int) -> tuple[bytes | None, int]:
-    """Return the last board that is a list in JSON, and where it ends; None and 0 without one."""
-    for rows, end in last_values(text, _LISTS):
-        if len(rows) == size and all(isinstance(row, list) and len(row) == size for row in rows):
-            digits = [digit for row in rows for digit in row]
-            if all(type(digit) is int and 0 <= digit <= size for digit in digits):
-                return bytes(digits), end
-    return None, 0
+def _read_list(value: object, size: int) -> bytes | None:
+    """Read a board that is a list of rows in JSON."""
+    if not isinstance(value, list) or len(value) != size:
+        return None
+    if not all(isinstance(row, list) and len(row) == size for row in value):
+        return None
+    digits = [digit for row in value for digit in row]
+    return bytes(digits) if all(type(d) is int and 0 <= d <= size for d in digits) else None
 
 
 def _last_rows(text: str, size: int) -> bytes | None:
@@ -323,7 +258,7 @@ def answer_regions(text: str) -> list[str]:
     """
     if not isinstance(text, str):
         raise TypeError(f"a model's turn is a text, not {text!r:.60}")
-    text = text[-LONGEST_TEXT:]
+    text = text[-_LONGEST_TEXT:]
     text = text.rpartition("</think>")[2].partition("<think>")[0]
     regions = []
     tags = list(_TAGGED.finditer(text))
@@ -337,15 +272,28 @@ def answer_regions(text: str) -> list[str]:
     return [*regions, text]
 
 
-def last_values(text: str, opening: re.Pattern[str]) -> Iterator[tuple[Any, int]]:
-    """Yield the values in JSON that begin where a pattern matches, and where each ends.
+def _last_value(text: str, read: Callable[[object], _Found | None]) -> tuple[_Found | None, int]:
+    """Read the last value in JSON that is, or holds, what is looked for; return where it ends.
 
-    The last comes first; the last 20 places are tried.
+    Of two that lie in one another, the outer one counts. Without any, the end is 0.
     """
-    starts = [match.start() for match in opening.finditer(text)]
-    for start in reversed(starts[-_MOST_VALUES:]):
+    found, found_end, end = None, 0, 0
+    for match in list(_VALUE.finditer(text))[-_MOST_VALUES:]:
+        if match.start() < end:
+            continue
         try:
-            found = _DECODER.raw_decode(text, start)
+            value, end = _DECODER.raw_decode(text, match.start())
+            inside = _first_in(value, read)
         except (ValueError, RecursionError):
             continue
-        yield found
+        if inside is not None:
+            found, found_end = inside, end
+    return found, found_end
+
+
+def _first_in(value: Any, read: Callable[[object], _Found | None]) -> _Found | None:
+    found = read(value)
+    if found is None and isinstance(value, dict | list):
+        parts = value.values() if isinstance(value, dict) else value
+        return next((each for part in parts if (each := _first_in(part, read)) is not None), None)
+    return found

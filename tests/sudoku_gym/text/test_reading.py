@@ -43,6 +43,9 @@ SEVEN = Command("place", 38, 7)
         "I think r5c3=7 is best here.",
         "r1c1=2\nNo: r5c3=7",
         "r1c1=2, but then r5c3=7",
+        "put 2 in r1c1 and 7 in r5c3",
+        "r5c3=7\nRow 1: 1 2 3 4 5 6 7 8 9",
+        "1. Column 3, row 5: 7",
         "<think>r1c1=2 or r1c1=3?</think>r5c3=7",
         "```\nr5c3=7\n```\nwhich is better than r1c1=2",
         "Not r1c1=2. <answer>r5c3=7</answer>",
@@ -65,7 +68,7 @@ def test_forms_of_a_move(text):
     ("size", "text", "found"),
     [
         (9, "erase r5c3", Command("erase", 38)),
-        (9, "clear row 5 column 3", Command("erase", 38)),
+        (9, "remove 7 from row 5 column 3", Command("erase", 38)),
         (9, "r5c3=0", Command("erase", 38)),
         (9, "candidates r5c3", Command("candidates", 38)),
         (9, "undo", Command("undo")),
@@ -188,6 +191,7 @@ def test_what_is_no_text_is_told():
 
 
 OPENED = ["[", "{", "(", "1 ", "[ ", "[[1,", '{"a":', "<answer>", "```\n", "row ", "r5c", "[1],"]
+OPENED += ["value ", "place ", "place to ", "5 in ", "the ", "r1c1=", "column 5 "]
 
 
 @pytest.mark.parametrize("piece", OPENED)
