@@ -18,29 +18,28 @@ _HALF_BITS = ir.VectorType(ir.IntType(1), 32)
 
 
 @intrinsic
-def borrowed(_typing, arrays):
-    """Return the same array, or tuple of arrays, without reference counting.
+def borrowed(_typing, held):
+    """Return the same array, or tuple with arrays anywhere in it, without reference counting.
 
     The caller must hold the originals.
     """
 
     def generate(context, builder, signature, arguments):
-        if isinstance(arrays, types.Tuple | types.UniTuple):
-            values = cgutils.unpack_tuple(builder, arguments[0])
-            values = [
-                view(context, builder, kind, value)
-                for kind, value in zip(arrays.types, values, strict=True)
-            ]
-            return context.make_tuple(builder, arrays, values)
-        return view(context, builder, arrays, arguments[0])
+        return view(context, builder, held, arguments[0])
 
     def view(context, builder, kind, value):
+        if isinstance(kind, types.BaseTuple):
+            parts = zip(kind.types, cgutils.unpack_tuple(builder, value), strict=True)
+            parts = [view(context, builder, *part) for part in parts]
+            return context.make_tuple(builder, kind, parts)
+        if not isinstance(kind, types.Array):
+            return value
         found = cgutils.create_struct_proxy(kind)(context, builder, value=value)
         found.meminfo = cgutils.get_null_value(found.meminfo.type)
         found.parent = cgutils.get_null_value(found.parent.type)
         return found._getvalue()
 
-    return arrays(arrays), generate
+    return held(held), generate
 
 
 @intrinsic

@@ -18,7 +18,6 @@ import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.registry import CPUDispatcher
 
-_OPTIONS = {"nopython": True, "boundscheck": None}  # those of `numba.njit`
 _INLINED = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _IMPORT = re.compile(r"^from (\w[\w.]*) import (\([^)]*\)|.*)", re.M)
 
@@ -29,9 +28,9 @@ def njit(
     """Decorate a function as `numba.njit` does, with its options."""
     if function is None:
         return functools.partial(njit, cache=cache, **options)
-    kernel = Kernel(function, targetoptions=_OPTIONS | options)
+    kernel = numba.njit(function, **options)
     if cache:
-        kernel.enable_caching()
+        _keep(kernel)
     return kernel
 
 
@@ -41,21 +40,18 @@ def inlined(function: Callable[..., Any]) -> Any:
     Numba's own `inline="always"` infers the types again in each caller, which is most of what
     compiling costs: it is for functions with one caller that do little but call others.
     """
-    kernel = _InlinedKernel(function, targetoptions=_OPTIONS | _INLINED)
-    kernel.enable_caching()
+    kernel = _InlinedKernel(function, targetoptions={"nopython": True} | _INLINED)
+    _keep(kernel)
     return kernel
 
 
-class Kernel(CPUDispatcher):
-    """A compiled function whose machine code is kept where numba keeps it."""
-
-    def enable_caching(self) -> None:
-        """Keep machine code on disk, unless no folder of numba's can be written to."""
-        with suppress(RuntimeError):
-            self._cache = _KernelCache(self.py_func)
+def _keep(kernel: CPUDispatcher) -> None:
+    """Keep machine code where numba keeps it, unless none of its folders can be written to."""
+    with suppress(RuntimeError):
+        kernel._cache = _KernelCache(kernel.py_func)
 
 
-class _InlinedKernel(Kernel):
+class _InlinedKernel(CPUDispatcher):
     """Machine code that Python can't call, as it has no wrapper: a call compiles another one."""
 
     def _insert(self, *_: Any, **__: Any) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,12 +22,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import group_of
 from sudoku_gym.kernels import layout
 from sudoku_gym.kernels.endings import GameRules
-from sudoku_gym.puzzles.sources import (
-    BankSource,
-    Blanks,
-    PuzzleSource,
-    blanks_cdf,
-)
+from sudoku_gym.puzzles.sources import BankSource, Blanks, PuzzleSource, blanks_cdf
 
 
 @dataclass(frozen=True)
@@ -65,7 +59,6 @@ class BoardBatch:
         sizes = layout.sizes_of(geometry, options.erase)
         self.sizes, self.tables = tuple(sizes), tuple(layout.unit_tables(geometry))
         self.num_actions = sizes.num_actions
-        self._named_sizes = sizes
         self._scratch = steps.new_scratch(sizes)
         counted = options.erase or options.actions == "blank"
         self.rows, self.candidates, self.counts = layout.new_state(
@@ -184,13 +177,6 @@ class BoardBatch:
             )
         options = "options={'reset_mask': terminations | truncations}" if which else ""
         return ResetNeeded(f"{which}the episode is over: call reset({options}) before step()")
-
-    def shards(self, number: int) -> list[steps.Shard]:
-        """Split the boards into at most `number` shards of about equal size, for `steps`."""
-        count = len(self.rows)
-        number = min(number, count)
-        ends = [count * i // number for i in range(number + 1)]
-        return [steps.new_shard(*span, self._named_sizes) for span in pairwise(ends)]
 
     @property
     def running(self) -> NDArray[np.bool_]:

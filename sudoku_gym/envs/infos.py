@@ -17,7 +17,7 @@ from sudoku_gym.compiler.intrinsics import borrowed, borrowed_rows
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.envs.episodes import PHASE, START_BLANKS, TERMINATED, UNUSED
 from sudoku_gym.kernels.endings import state_constraint_fraction, state_is_solved
-from sudoku_gym.kernels.layout import BLANKS, STUCK, BoardSizes, borrowed_state
+from sudoku_gym.kernels.layout import BLANKS, STUCK, BoardSizes, BoardState
 from sudoku_gym.kernels.masks import write_mask
 from sudoku_gym.kernels.moves import copy_row, fill_row
 
@@ -125,13 +125,6 @@ def write_info(counts, b, illegal, num_units, arrays):
 
 
 @njit(cache=True, inline="always")
-def borrowed_arrays(arrays):
-    """Return the arrays without reference counts; the caller must hold the originals."""
-    flags, integers, floats = arrays
-    return borrowed(flags), borrowed(integers), borrowed(floats)
-
-
-@njit(cache=True, inline="always")
 def write_board(state, b, any_digit, sizes, boards, masks):
     """Write the observation and the mask into `boards[b]` and `masks[b]`."""
     copy_row(state.rows, b, sizes.num_cells, boards, b)
@@ -152,7 +145,7 @@ def _write_mask(state, b, any_digit, sizes, masks):
 @njit(cache=True)
 def write_chosen(state, chosen, sizes, any_digit, observations, masks, arrays):
     """Write the results of a reset of the boards with `chosen [B]`; leave the others' output."""
-    state, sizes, arrays = borrowed_state(state), BoardSizes(*sizes), borrowed_arrays(arrays)
+    state, sizes, arrays = BoardState(*borrowed(state)), BoardSizes(*sizes), borrowed(arrays)
     masks, boards = borrowed(masks), borrowed_rows(observations, len(chosen))
     for b in range(np.uint64(len(chosen))):
         if chosen[b]:
@@ -163,6 +156,6 @@ def write_chosen(state, chosen, sizes, any_digit, observations, masks, arrays):
 @njit(cache=True)
 def write_masks(state, sizes, any_digit, masks):
     """Write the action mask of every board into int8 `masks [B, A]`; zero after its end."""
-    state, sizes, masks = borrowed_state(state), BoardSizes(*sizes), borrowed(masks)
+    state, sizes, masks = BoardState(*borrowed(state)), BoardSizes(*sizes), borrowed(masks)
     for b in range(np.uint64(len(masks))):
         _write_mask(state, b, any_digit, sizes, masks)

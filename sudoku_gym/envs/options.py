@@ -104,6 +104,8 @@ class EnvOptions:
                 f"propagation={self.propagation!r} with erase=True: what is erased would be filled "
                 "in again; use one of the two"
             )
+        if self.render_mode not in (None, "ansi", "rgb_array"):
+            raise ValueError(f"render_mode={self.render_mode!r}: use None, 'ansi' or 'rgb_array'")
         if self.max_steps is not None and not 1 <= self.max_steps < 2**62:
             raise ValueError(f"max_steps={self.max_steps!r}: use 1 or more, or None")
 

@@ -35,13 +35,6 @@ _RESET, _BOLD, _REVERSE = "\x1b[0m", "\x1b[1m", "\x1b[7m"
 _ANSI_BLUE, _ANSI_CLASH = "\x1b[34m", "\x1b[4;31m"
 
 
-def check_mode(mode: str | None, modes: list[str]) -> str | None:
-    """Return `mode`, or raise a ValueError unless it is None or one of `modes`."""
-    if mode is not None and mode not in modes:
-        raise ValueError(f"render_mode={mode!r}: use None, {', '.join(map(repr, modes))}")
-    return mode
-
-
 def render(
     mode: str,
     board: NDArray[np.int8],

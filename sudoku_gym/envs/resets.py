@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from sudoku_gym import board
@@ -99,12 +98,3 @@ def _read_puzzles(puzzle: Any, count: int, geometry: Geometry) -> NDArray[np.int
             which = "" if len(boards) == 1 else f" (board {index})"
             raise ValueError(f"reset option 'puzzle'{which}: {error}") from None
     return np.broadcast_to(boards, (count, *boards.shape[1:]))
-
-
-def read_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
-    """Return the mode of that name; ValueError if there is none."""
-    try:
-        return mode if isinstance(mode, AutoresetMode) else AutoresetMode(mode)
-    except ValueError:
-        names = ", ".join(repr(known.value) for known in AutoresetMode)
-        raise ValueError(f"autoreset_mode={mode!r}: use {names}") from None

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -27,14 +28,13 @@ from sudoku_gym.envs.infos import (
     REWARD_ROW,
     TERMINATIONS,
     TRUNCATIONS,
-    borrowed_arrays,
     info_of,
     write_board,
     write_info,
 )
 from sudoku_gym.geometry.symmetry import draw_symmetry
 from sudoku_gym.kernels.endings import GameRules
-from sudoku_gym.kernels.layout import BoardSizes, borrowed_state, borrowed_tables
+from sudoku_gym.kernels.layout import BoardSizes, borrowed_board
 from sudoku_gym.kernels.moves import copy_row
 from sudoku_gym.puzzles.sources import borrowed_drawing, choose_puzzle, copy_puzzle
 
@@ -57,8 +57,9 @@ def draw_boards(state, first, chosen, phase, sizes, tables, drawn):
 
     The caller holds all arrays, so that they can be `borrowed`.
     """
-    state, sizes, tables = borrowed_state(state), BoardSizes(*sizes), borrowed_tables(tables)
-    drawn = _borrowed_drawn(drawn)
+    state, sizes, tables = borrowed_board(state, sizes, tables)
+    streams, drawing, scratch = drawn
+    drawn = borrowed(streams), borrowed_drawing(drawing), borrowed(scratch)
     for i in range(np.uint64(len(chosen))):
         if chosen[i]:
             b = np.uint64(first) + i
@@ -70,18 +71,11 @@ def _draw_board(state, b, phase, sizes, tables, drawn):
     """Start an episode on a puzzle from the bank."""
     streams, drawing, (for_board, for_puzzle) = drawn
     rows = state.rows
-    stream, solutions = streams[b], rows[:, sizes.num_cells :]  # where `set_up` puts the givens
+    # the solution is not needed: it lands where `set_up` then writes the givens
+    stream, solutions = streams[b], rows[:, sizes.num_cells :]
     chosen = choose_puzzle(stream, drawing)
     copy_puzzle(stream, drawing, chosen, for_puzzle, rows, solutions, b)
     start_episode(state, b, phase, sizes, tables, for_board)
-
-
-@njit(cache=True, inline="always")
-def _borrowed_drawn(drawn):
-    streams, drawing, ((order, used), (lines, columns, digits)) = drawn
-    for_board = borrowed(order), borrowed(used)
-    for_puzzle = borrowed(lines), borrowed(columns), borrowed(digits)
-    return borrowed(streams), borrowed_drawing(drawing), (for_board, for_puzzle)
 
 
 @njit(cache=True)
@@ -92,10 +86,9 @@ def load_boards(state, chosen, phase, sizes, tables, drawn, puzzles):
     symmetry drawn from the board's own stream.
     """
     streams, (augment, group), scratch = drawn
-    state, sizes, tables = borrowed_state(state), BoardSizes(*sizes), borrowed_tables(tables)
+    state, sizes, tables = borrowed_board(state, sizes, tables)
     rows, size = state.rows, sizes.size
-    (order, used), (lines, columns, digits) = scratch
-    for_board = borrowed(order), borrowed(used)
+    for_board, (lines, columns, digits) = borrowed(scratch)
     for b in range(np.uint64(len(chosen))):
         if chosen[b]:
             copy_row(puzzles, b, sizes.num_cells, rows, b)
@@ -115,7 +108,7 @@ def step_one(state, action, sizes, tables, rules, observation, mask):
     The episode must be running, and the action one of 0 to A - 1. Returns reward, terminated,
     truncated, and the info in the order of `name_info`.
     """
-    state, sizes, tables = borrowed_state(state), BoardSizes(*sizes), borrowed_tables(tables)
+    state, sizes, tables = borrowed_board(state, sizes, tables)
     rules, counts = GameRules(*rules), state.counts
     b = np.uint64(0)  # a literal would compile functions for this value alone
     reward, illegal = step_board(state, b, action, sizes, tables, rules)
@@ -145,16 +138,21 @@ def first_refused(counts, actions, resets, num_actions):
     return -1
 
 
-def new_shard(first: int, last: int, sizes: BoardSizes) -> Shard:
-    """Return the range of boards of a thread, `last` excluded, and its scratch arrays."""
-    return first, last, np.empty(last - first, np.bool_), new_scratch(sizes)
+def new_shards(count: int, number: int, sizes: BoardSizes) -> list[Shard]:
+    """Split B boards for threads: ranges of about equal size, each with its scratch arrays."""
+    number = min(number, count)
+    ends = [count * i // number for i in range(number + 1)]
+    return [
+        (first, last, np.empty(last - first, np.bool_), new_scratch(sizes))
+        for first, last in pairwise(ends)
+    ]
 
 
 @njit(cache=True, nogil=True)
 def step_boards(shard, state, streams, actions, game, drawing, outputs):
     """Step boards that `first_refused` allows; one whose episode is over gets a new puzzle instead.
 
-    `shard` says which, see `new_shard`; threads take a shard each. `streams` are uint64 `[B, 2]`,
+    `shard` says which, see `new_shards`; threads take a shard each. `streams` are uint64 `[B, 2]`,
     `actions` int64 `[B]`; `game` is (sizes, tables, rules), as in `BoardBatch`; `outputs` are
     (observations int8 `[B, N, N]`, masks int8 `[B, A]` or `[B, 0]`, `infos.info_arrays(B)`).
     """
@@ -167,10 +165,10 @@ def step_boards(shard, state, streams, actions, game, drawing, outputs):
     pending = np.int64(AUTORESET_PENDING)  # a literal would compile functions for this value
     drawn = (streams, drawing, scratch)
     draw_boards(state, first, over, pending, sizes, tables, drawn)
-    state, sizes, tables = borrowed_state(state), BoardSizes(*sizes), borrowed_tables(tables)
+    state, sizes, tables = borrowed_board(state, sizes, tables)
     rules, counts, actions = GameRules(*rules), state.counts, borrowed(actions)
     boards, masks = borrowed_rows(observations, len(counts)), borrowed(masks)
-    arrays = borrowed_arrays(arrays)
+    arrays = borrowed(arrays)
     flags, _, floats = arrays
     for b in range(np.uint64(first), np.uint64(last)):
         reward, illegal = 0.0, False
@@ -191,7 +189,7 @@ def step_chosen(state, actions, chosen, sizes, tables, rules):
 
     Every chosen board must be running, and its action one of 0 to A - 1.
     """
-    state, sizes, tables = borrowed_state(state), BoardSizes(*sizes), borrowed_tables(tables)
+    state, sizes, tables = borrowed_board(state, sizes, tables)
     rules = GameRules(*rules)
     for b in range(np.uint64(len(chosen))):
         if chosen[b]:

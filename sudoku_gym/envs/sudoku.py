@@ -131,7 +131,7 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
     def __init__(self, source: str | PuzzleSource = "9x9", **options: Any) -> None:
         chosen = EnvOptions(source, **options)
         self.metadata = dict(self.metadata)  # SyncVectorEnv writes into it
-        self.render_mode = rendering.check_mode(chosen.render_mode, self.metadata["render_modes"])
+        self.render_mode = chosen.render_mode
         self._batch = batch = BoardBatch(1, chosen)
         self._reward = chosen.reward if callable(chosen.reward) else None
         self._seeded_by: np.random.Generator | None = None

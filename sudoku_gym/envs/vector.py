@@ -17,6 +17,7 @@ from sudoku_gym.envs import episodes, infos, rendering, resets, steps
 from sudoku_gym.envs.batch import BoardBatch, BoardControls, EnvState
 from sudoku_gym.envs.options import EnvOptions, custom_rewards
 from sudoku_gym.envs.sudoku import SudokuEnv
+from sudoku_gym.kernels.layout import BoardSizes
 from sudoku_gym.puzzles.sources import PuzzleSource
 
 BoardArray: TypeAlias = NDArray[np.int8]  # [B, N, N]
@@ -103,9 +104,9 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         if num_envs < 1 or num_threads < 1:
             raise ValueError(f"num_envs={num_envs}, num_threads={num_threads}: use at least one")
         chosen = EnvOptions(source, **{"max_steps": max_episode_steps} | options)
-        self.autoreset_mode = resets.read_autoreset_mode(autoreset_mode)
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = self.metadata | {"autoreset_mode": self.autoreset_mode}
-        self.render_mode = rendering.check_mode(chosen.render_mode, self.metadata["render_modes"])
+        self.render_mode = chosen.render_mode
         self._batch = batch = BoardBatch(num_envs, chosen)
         self._reward = chosen.reward if callable(chosen.reward) else None
         self._is_seeded = False
@@ -113,7 +114,8 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         self._board_shape = batch.boards.shape
         self._every_board = np.ones(num_envs, np.bool_)
         self._mask_shape = (num_envs, batch.num_actions if chosen.with_mask else 0)
-        self._threads = steps.StepThreads(batch.shards(num_threads))
+        shards = steps.new_shards(num_envs, num_threads, BoardSizes(*batch.sizes))
+        self._threads = steps.StepThreads(shards)
         self.num_envs = num_envs
         self.single_observation_space = batch.observation_space
         self.single_action_space = batch.action_space

@@ -111,20 +111,6 @@ def new_state(
 
 
 @njit(cache=True, inline="always")
-def borrowed_state(state):
-    """Return a `BoardState` without counts of references; the caller must hold the original."""
-    rows, candidates, counts = state
-    return BoardState(borrowed(rows), borrowed(candidates), borrowed(counts))
-
-
-@njit(cache=True, inline="always")
-def borrowed_tables(tables):
-    """Return `UnitTables` without counts of references; the caller must hold the originals."""
-    cell_units, peers, units, peer_bits, first_bits = tables
-    return UnitTables(
-        borrowed(cell_units),
-        borrowed(peers),
-        borrowed(units),
-        borrowed(peer_bits),
-        borrowed(first_bits),
-    )
+def borrowed_board(state, sizes, tables):
+    """Return the plain tuples as named ones of `borrowed` arrays."""
+    return BoardState(*borrowed(state)), BoardSizes(*sizes), UnitTables(*borrowed(tables))

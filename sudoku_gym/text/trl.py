@@ -5,7 +5,6 @@ Source: https://huggingface.co/docs/trl, `environment_factory` and `reward_funcs
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +64,7 @@ class SudokuTools:
         Returns:
             What happened, and the board.
         """
-        return self._say("place", row=row, column=column, digit=digit)
+        return self._say("place", row, column, digit)
 
     def erase(self, row: int, column: int) -> str:
         """Erase a digit that you have placed.
@@ -77,7 +76,7 @@ class SudokuTools:
         Returns:
             What happened, and the board.
         """
-        return self._say("erase", row=row, column=column)
+        return self._say("erase", row, column)
 
     def undo(self) -> str:
         """Take the last move back.
@@ -87,13 +86,13 @@ class SudokuTools:
         """
         return self._say("undo")
 
-    def _say(self, action: str, **numbers: object) -> str:
+    def _say(self, verb: str, *numbers: object) -> str:
         """Take a turn; what a model gives for a number may be anything."""
         if self._game.done:
             return "The episode is over."
-        given = {name: as_number(value) for name, value in numbers.items()}
-        command = {"action": action, **given} if None not in given.values() else {}
-        return self._game.step(json.dumps(command)).message
+        given = [as_number(number) for number in numbers]
+        text = "" if None in given else " ".join(map(str, [verb, *given]))
+        return self._game.step(text).message
 
 
 def seed_dataset(count: int, first_seed: int = 0) -> Dataset:
@@ -106,8 +105,8 @@ def seed_dataset(count: int, first_seed: int = 0) -> Dataset:
     from datasets import Dataset
 
     user = [{"role": "user", "content": "Solve this Sudoku with the tools.\n"}]
-    rows = [{"prompt": user, "seed": first_seed + i} for i in range(count)]
-    return Dataset.from_list(rows)
+    seeds = range(first_seed, first_seed + count)
+    return Dataset.from_list([{"prompt": user, "seed": seed} for seed in seeds])
 
 
 def answer_dataset(count: int, first_seed: int = 0, **fields: Any) -> Dataset:

@@ -9,13 +9,13 @@ import numpy as np
 
 from sudoku_agents.calphazero.search.selection import RULES, Rule
 from sudoku_gym.board.actions import Actions
+from sudoku_gym.compiler.intrinsics import borrowed
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels.endings import SPARSE, TERMINAL, GameRules
 from sudoku_gym.kernels.layout import (
     BoardSizes,
     UnitTables,
-    borrowed_tables,
     sizes_of,
     unit_tables,
 )
@@ -118,5 +118,8 @@ def borrowed_params(params):
     """Return plain tuples as `SearchParams`, without counts of references, see `borrowed`."""
     sizes, tables, rules, selection = params
     return SearchParams(
-        BoardSizes(*sizes), borrowed_tables(tables), GameRules(*rules), SelectionParams(*selection)
+        BoardSizes(*sizes),
+        UnitTables(*borrowed(tables)),
+        GameRules(*rules),
+        SelectionParams(*selection),
     )
