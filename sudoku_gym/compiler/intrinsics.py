@@ -8,7 +8,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,import-untyped"
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,import-untyped,attr-defined"
 
 _BYTE = ir.IntType(8)
 _BYTES = ir.VectorType(_BYTE, 64)
@@ -30,8 +30,8 @@ def borrowed(_typing, held):
     def view(context, builder, kind, value):
         if isinstance(kind, types.BaseTuple):
             parts = zip(kind.types, cgutils.unpack_tuple(builder, value), strict=True)
-            parts = [view(context, builder, *part) for part in parts]
-            return context.make_tuple(builder, kind, parts)
+            views = [view(context, builder, *part) for part in parts]
+            return context.make_tuple(builder, kind, views)
         if not isinstance(kind, types.Array):
             return value
         found = cgutils.create_struct_proxy(kind)(context, builder, value=value)

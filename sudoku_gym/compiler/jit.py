@@ -45,7 +45,7 @@ def inlined(function: Callable[..., Any]) -> Any:
     return kernel
 
 
-def _keep(kernel: CPUDispatcher) -> None:
+def _keep(kernel: Any) -> None:
     """Keep machine code where numba keeps it, unless none of its folders can be written to."""
     with suppress(RuntimeError):
         kernel._cache = _KernelCache(kernel.py_func)

@@ -17,7 +17,7 @@ from sudoku_gym.envs import episodes, infos, rendering, resets, steps
 from sudoku_gym.envs.batch import BoardBatch, BoardControls, EnvState
 from sudoku_gym.envs.options import EnvOptions, custom_rewards
 from sudoku_gym.envs.sudoku import SudokuEnv
-from sudoku_gym.kernels.layout import BoardSizes
+from sudoku_gym.kernels.layout import sizes_of
 from sudoku_gym.puzzles.sources import PuzzleSource
 
 BoardArray: TypeAlias = NDArray[np.int8]  # [B, N, N]
@@ -114,8 +114,8 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         self._board_shape = batch.boards.shape
         self._every_board = np.ones(num_envs, np.bool_)
         self._mask_shape = (num_envs, batch.num_actions if chosen.with_mask else 0)
-        shards = steps.new_shards(num_envs, num_threads, BoardSizes(*batch.sizes))
-        self._threads = steps.StepThreads(shards)
+        sizes = sizes_of(batch.geometry, chosen.erase)
+        self._threads = steps.StepThreads(steps.new_shards(num_envs, num_threads, sizes))
         self.num_envs = num_envs
         self.single_observation_space = batch.observation_space
         self.single_action_space = batch.action_space

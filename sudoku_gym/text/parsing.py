@@ -93,10 +93,13 @@ def read_command(text: str, size: int) -> Command | str:
     Returns:
         The command, or a sentence that says why there is none.
     """
+    found: Command | str | None
     for region in answer_regions(text):
-        in_object, end = _last_value(region, lambda value: _read_object(value, size))
-        results = (_read_line(line, size) for line in reversed(region[end:].split("\n")))
-        found = next((result for result in results if result is not None), in_object)
+        found, end = _last_value(region, lambda value: _read_object(value, size))
+        for line in reversed(region[end:].split("\n")):
+            on_line = _read_line(line, size)
+            if on_line is not None:
+                return on_line
         if found is not None:
             return found
     return "No move was understood: write one such as r5c3=7, with a row, a column and a digit."
@@ -105,7 +108,8 @@ def read_command(text: str, size: int) -> Command | str:
 def _read_line(line: str, size: int) -> Command | str | None:
     """Read the last move on a line, or a verb that the line begins with."""
     found: Command | str | None = None
-    lead = len(_FILLED.match(line)[0])  # characters before the first word of content
+    begins = _FILLED.match(line)
+    lead = begins.end() if begins else 0
     for move in _MOVE.finditer(line):
         kind = _VERBS[move["verb"].lower()] if move["verb"] else "place"
         is_first = move.start() <= lead
@@ -122,7 +126,8 @@ def _read_line(line: str, size: int) -> Command | str | None:
         row, column = move["row"] or move["row_second"], move["column"] or move["column_first"]
         found = checked_command(kind, int(row), int(column), int(digit or 0), size)
     if found is None and size <= 9 and (digits := _THREE_DIGITS.fullmatch(line)):
-        return checked_command("place", *map(int, digits.groups()), size)
+        row, column, digit = digits.groups()
+        return checked_command("place", int(row), int(column), int(digit), size)
     if found is None and (verb := _WITHOUT_CELL.match(line)):
         return Command("undo" if verb[1] else "give up")
     return found
@@ -153,7 +158,8 @@ def _read_object(value: object, size: int) -> Command | str | None:
         name: next((fields[key] for key in keys if key in fields), None)
         for name, keys in _KEYS.items()
     }
-    kind, verb = "place", given["verb"]
+    kind: CommandKind | None = "place"
+    verb = given["verb"]
     if verb and not isinstance(verb, int | float):
         first = re.match(r"[a-z]*", verb.lower().strip()) if isinstance(verb, str) else None
         kind = _KINDS.get(first[0]) if first else None  # `place_digit` is `place`

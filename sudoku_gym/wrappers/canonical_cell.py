@@ -28,9 +28,9 @@ class _CanonicalCell(Transform):
             raise ValueError(
                 f"one cell at a time needs erase=False and actions Discrete({size**3})"
             )
-        cell = spaces.Discrete(size**2)
-        shown = spaces.Dict({"observations": observations, "cell": cell})
-        return shown, spaces.Discrete(size)
+        cell: spaces.Discrete[np.int64] = spaces.Discrete(size**2)
+        digit: spaces.Discrete[np.int64] = spaces.Discrete(size)
+        return spaces.Dict({"observations": observations, "cell": cell}), digit
 
     def map_actions(self, actions: NDArray[np.int64]) -> NDArray[np.int64]:
         wrong = np.flatnonzero((actions < 0) | (actions >= self._size))

@@ -119,7 +119,7 @@ def borrowed_params(params):
     sizes, tables, rules, selection = params
     return SearchParams(
         BoardSizes(*sizes),
-        UnitTables(*borrowed(tables)),
+        UnitTables(*borrowed(tables)),  # type: ignore[call-arg]
         GameRules(*rules),
         SelectionParams(*selection),
     )
