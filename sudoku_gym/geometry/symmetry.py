@@ -72,10 +72,6 @@ class Symmetry:
         np.put_along_axis(moved, self.cells, np.take_along_axis(self.digits, flat, 1), 1)
         return moved.reshape(boards.shape)
 
-    def apply_to_actions(self, actions: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Move action i of int `[B]`, a placement or an erasure, by symmetry i."""
-        return self.actions[np.arange(len(self)), actions]
-
     def apply_to_policy(self, values: NDArray[_Value]) -> NDArray[_Value]:
         """Move masks or probabilities `[B, N**3]` or `[B, N**3 + N**2]`, keeping the dtype."""
         moved = np.empty_like(values)

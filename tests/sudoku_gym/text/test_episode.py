@@ -23,18 +23,11 @@ def started(puzzle=PUZZLE, env_id="Sudoku4x4-v0", **options):
     return game
 
 
-class Reference:
-    """The suite's solver, as a solver that policies take."""
-
-    def solve(self, boards, geometry):
-        return solver.solve(boards, geometry)
-
-
 @pytest.mark.parametrize("mode", ["turns", "answer"])
 @pytest.mark.parametrize("env_id", ENVIRONMENTS)
 def test_every_id_is_read_and_solved_as_text(env_id, mode):
     game = TextSudoku(env_id=env_id, mode=mode, blanks=8)
-    model = ScriptedModel(SolverPolicy(Reference()), game.geometry)
+    model = ScriptedModel(SolverPolicy(solver), game.geometry)
     message = prompt = game.reset(seed=5)
     assert "Blank cells: 8." in prompt
     while not game.done:

@@ -117,9 +117,5 @@ def search_params(geometry: Geometry, config: SearchConfig) -> tuple[Any, ...]:
 def borrowed_params(params):
     """Return plain tuples as `SearchParams`, without counts of references, see `borrowed`."""
     sizes, tables, rules, selection = params
-    return SearchParams(
-        BoardSizes(*sizes),
-        UnitTables(*borrowed(tables)),  # type: ignore[call-arg]
-        GameRules(*rules),
-        SelectionParams(*selection),
-    )
+    held = UnitTables(*borrowed(tables))  # type: ignore[call-arg]
+    return SearchParams(BoardSizes(*sizes), held, GameRules(*rules), SelectionParams(*selection))
