@@ -171,7 +171,7 @@ def evaluate(
     source = EmptySource(geometry)
     options = EnvOptions(source, actions=actions, erase=erase, max_steps=max_steps)
     starts = range(0, len(boards), batch_size)
-    games = []
+    clock, games = _Clock(), []
     for number, start in enumerate(starts, start=first_batch):
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,)))
         batch = boards[start : start + batch_size]
@@ -180,18 +180,20 @@ def evaluate(
             if on_progress is not None:
                 on_progress((start + count * share) / len(boards))
 
-        games.append(_play(policy, batch, geometry, options, rng, report if on_progress else None))
-    final = np.concatenate([game.boards for game in games])
-    lost = np.concatenate([game.lost for game in games])
+        with clock:
+            policy.reset(batch.copy(), geometry, rng)
+        final, lost = _play(policy, batch, options, clock, report if on_progress else None)
+        games.append((final, lost, _convergence_of(policy)))
+    final, lost = (np.concatenate([game[i] for game in games]) for i in (0, 1))
     kept = ((boards == 0) | (boards == final)).all((1, 2))
     return Evaluation(
         solved=board.is_solved(final, geometry) & kept & ~lost,
         boards=final,
         constraint_fraction=float(board.constraint_fraction(final, geometry).mean()),
         illegal=int(lost.sum()),
-        seconds=sum(game.seconds for game in games),
-        processor_seconds=sum(game.processor_seconds for game in games),
-        convergence=_join([game.convergence for game in games]),
+        seconds=clock.seconds,
+        processor_seconds=clock.processor_seconds,
+        convergence=_join([game[2] for game in games]),
         orbits=orbits,
         seed=seed,
     )
@@ -241,13 +243,10 @@ def percent(share: float) -> str:
     return "> 0 %" if share < 0.5 else "< 100 %"
 
 
-@dataclass(frozen=True)
-class _Games:
-    boards: NDArray[np.int8]  # [B, N, N], final boards
-    lost: NDArray[np.bool_]  # [B], by an illegal action
-    seconds: float
-    processor_seconds: float
-    convergence: Convergence | None  # [B]
+def _convergence_of(policy: Policy) -> Convergence | None:
+    """Return the convergence of the games that the policy has just played, if it tells."""
+    found = getattr(policy, "convergence", None)
+    return found if isinstance(found, Convergence) else None
 
 
 def _join(parts: Sequence[Convergence | None]) -> Convergence | None:
@@ -261,12 +260,15 @@ def _join(parts: Sequence[Convergence | None]) -> Convergence | None:
 def _play(
     policy: Policy,
     puzzles: NDArray[np.int8],
-    geometry: Geometry,
     options: EnvOptions,
-    rng: np.random.Generator,
+    clock: _Clock,
     report: Callable[[float], None] | None,
-) -> _Games:
-    """Play one batch to its end, under the rules of the environments."""
+) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
+    """Play one batch to its end, under the rules of the environments.
+
+    Returns:
+        The last boards int8 `[B, N, N]`, and which games an illegal action lost, `[B]`.
+    """
     count = len(puzzles)
     blanks = max(int(np.count_nonzero(puzzles == 0)), 1)
     games = BoardBatch(count, options)
@@ -274,9 +276,6 @@ def _play(
     masks = games.masks().view(np.bool_)
     running = masks.any(1)
     lost = np.zeros(count, np.bool_)
-    clock = _Clock()
-    with clock:
-        policy.reset(puzzles.copy(), geometry, rng)
     while running.any():
         masks[~running] = False
         with clock:
@@ -291,9 +290,7 @@ def _play(
         masks = games.masks().view(np.bool_)
         if report is not None:
             report(1 - int(np.count_nonzero(games.boards[running] == 0)) / blanks)
-    found = getattr(policy, "convergence", None)
-    convergence = found if isinstance(found, Convergence) else None
-    return _Games(games.boards.copy(), lost, clock.seconds, clock.processor_seconds, convergence)
+    return games.boards.copy(), lost
 
 
 class _Clock:

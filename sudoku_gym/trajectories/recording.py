@@ -134,8 +134,9 @@ def play(
         solved |= running & infos["is_success"]
         running &= ~(terminated | truncated)
     envs.close()
-    columns = (np.stack(column) for column in zip(*moves, strict=True))
-    return PlayedGames(lengths, np.stack(observations), np.stack(packed), *columns, solved)
+    actions, rewards, terminated, truncated = (np.stack(each) for each in zip(*moves, strict=True))
+    boards, masks = np.stack(observations), np.stack(packed)
+    return PlayedGames(lengths, boards, masks, actions, rewards, terminated, truncated, solved)
 
 
 def record(

@@ -85,7 +85,6 @@ def test_the_version(run):
         (["generate", "--hard", "--steps", "-1"], "steps must not be negative"),
         (["generate", "--hard", "--board", "4x4"], "singles solve every 4x4 puzzle"),
         (["play", "9x8"], "a board of 3 cells"),
-        (["info", "5x5"], "no bank is called '5x5'"),
         (["train", "alphago"], "no trainer 'alphago': use calphazero"),
     ],
 )
@@ -148,14 +147,6 @@ def test_info_lists_what_is_there(run):
     assert ("torch 2" in out) == (importlib.util.find_spec("torch") is not None)
     shown = re.search(r"^extras +(.*)$", out, re.M)[1]
     assert set(plugins.MODULES_OF_EXTRA) == set(re.findall(r"([\w-]+)(?: \(.*?\))?", shown))
-    out = run("info", "4x4")[1]
-    assert all(word in out for word in ("85,632", "validation", "36"))
-
-
-@pytest.mark.parametrize("name", ["named", "x9x9"])
-def test_info_describes_a_bank(run, name):
-    code, out, _ = run("info", name)
-    assert code == 0 and f"{len(banks.load(name)):,}" in out
 
 
 def test_the_command_is_installed_and_keeps_quiet_when_its_reader_leaves():
