@@ -22,6 +22,7 @@ from sudoku_gym.cli.terminal import progress, strip_control
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.policies import load_solver
 from sudoku_gym.puzzles import files
+from sudoku_gym.puzzles.rows import OnProblem
 from sudoku_gym.solver import FoundSolutions
 from sudoku_gym.solver.chunks import in_chunks
 from sudoku_gym.storage.atomic import atomic_write, check_suffix
@@ -105,7 +106,7 @@ def _is_list(puzzle: str) -> bool:
 
 
 def _read(
-    puzzle: str, wanted: Geometry | None, on_bad_row: files.OnProblem | None
+    puzzle: str, wanted: Geometry | None, on_bad_row: OnProblem | None
 ) -> Iterator[tuple[Geometry, NDArray[np.int8], float]]:
     """Yield the boards of a puzzle, a list or standard input, as `files.stream_boards` does."""
     if not _is_list(puzzle):
