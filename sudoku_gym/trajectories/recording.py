@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -28,14 +28,10 @@ from sudoku_gym.storage.atomic import atomic_write, sync, write_json
 from sudoku_gym.storage.lock import locked
 from sudoku_gym.storage.reading import error_context, read_arrays, read_json, sha256_of
 
-if TYPE_CHECKING:
-    from minari.data_collector import EpisodeBuffer
-
 PART_GAMES = 256
 """Games that are played side by side, and kept in one file."""
 
-_SETTINGS, _DRAFT = "games.json", ".data.draft"
-_DATA, _GAMES = "data", "games"  # Minari looks for the first
+_DATA = "data"  # Minari looks for it
 _ID = re.compile(r"[-\w]+-v\d+")
 
 
@@ -189,9 +185,9 @@ def record(
                 "give another folder"
             )
         starts = range(0, episodes, PART_GAMES)
-        for number, start in enumerate(starts):
+        paths = [folder / "games" / f"{number:06}.npz" for number in range(len(starts))]
+        for number, (start, path) in enumerate(zip(starts, paths, strict=True)):
             count = min(PART_GAMES, episodes - start)
-            path = _part_path(folder, number)
             if not path.exists() or len(_read_part(path).lengths) < count:
                 rng = np.random.default_rng(np.random.SeedSequence(games.seed, spawn_key=(number,)))
                 played = play(games, policy, games.seed + start + np.arange(count), rng)
@@ -200,7 +196,7 @@ def record(
                     np.savez_compressed(temporary, **vars(played))
             on_progress((number + 1) / len(starts) * 0.9)
         if found.get("total_episodes", 0) != episodes:
-            found = _write_data(games, episodes, folder)
+            found = _write_data(games, episodes, folder, paths)
         on_progress(1.0)
     return found
 
@@ -212,7 +208,7 @@ def _check_settings(games: RecordedGames, folder: Path) -> None:
         "weights": weights_sha256(games.policy),
         "puzzles_checksum": sha256_of(Path(games.puzzles)) if Path(games.puzzles).is_file() else "",
     }
-    path = folder / _SETTINGS
+    path = folder / "games.json"
     if not path.exists():
         others = [each.name for each in folder.iterdir() if each.name != ".lock"]
         if others:
@@ -227,10 +223,6 @@ def _check_settings(games: RecordedGames, folder: Path) -> None:
                 f"{folder} holds games with {key}={before.get(key)!r}, not {settings[key]!r}: give "
                 "another folder"
             )
-
-
-def _part_path(folder: Path, number: int) -> Path:
-    return folder / _GAMES / f"{number:06}.npz"
 
 
 def _read_part(path: Path) -> PlayedGames:
@@ -249,22 +241,26 @@ def _read_summary(folder: Path) -> dict[str, Any]:
         return {key: metadata[key] for key in ("total_episodes", "total_steps", "solved")}
 
 
-def _write_data(games: RecordedGames, episodes: int, folder: Path) -> dict[str, Any]:
+def _write_data(
+    games: RecordedGames, episodes: int, folder: Path, paths: list[Path]
+) -> dict[str, Any]:
     """Write the data set from the parts, beside its place, then put it there."""
     from minari import __version__ as minari_version
+    from minari.data_collector import EpisodeBuffer
     from minari.dataset.minari_storage import MinariStorage
 
-    draft = folder.resolve() / _DRAFT  # Minari 0.5.4 loses its way below a relative path
+    draft = folder.resolve() / ".data.draft"  # Minari 0.5.4 loses its way below a relative path
     shutil.rmtree(draft, ignore_errors=True)
     storage = MinariStorage.new(draft, env_spec=games.env_spec(), data_format="hdf5")
     solved = 0
-    for start in range(0, episodes, PART_GAMES):
-        part = _read_part(_part_path(folder, start // PART_GAMES))
-        numbers = range(start, min(start + PART_GAMES, episodes))
+    for path in paths:
+        part, start = _read_part(path), storage.total_episodes
+        outcomes = part.solved[: episodes - start].tolist()
+        numbers = range(start, start + len(outcomes))
         storage.update_episodes(
-            _episode(part, number - start, games.seed + number) for number in numbers
+            EpisodeBuffer(seed=games.seed + number, **_game(part, number - start))
+            for number in numbers
         )
-        outcomes = part.solved[: len(numbers)].tolist()
         about = [{"split": games.split, "solved": each} for each in outcomes]
         storage.update_episode_metadata(about, numbers)
         solved += sum(outcomes)
@@ -286,19 +282,14 @@ def _write_data(games: RecordedGames, episodes: int, folder: Path) -> dict[str, 
     return _read_summary(folder)
 
 
-def _episode(part: PlayedGames, i: int, seed: int) -> EpisodeBuffer:
-    """Return a game of a part as Minari stores it."""
-    from minari.data_collector import EpisodeBuffer
-
+def _game(part: PlayedGames, i: int) -> dict[str, Any]:
+    """Return the arrays of a game as Minari names them."""
     end = part.lengths[i]
     num_actions = part.observations.shape[-1] ** 3
     masks = np.unpackbits(part.action_masks[: end + 1, i], axis=1, count=num_actions)
-    return EpisodeBuffer(
-        seed=seed,
-        observations=part.observations[: end + 1, i],
-        actions=part.actions[:end, i],
-        rewards=part.rewards[:end, i],
-        terminations=part.terminations[:end, i],
-        truncations=part.truncations[:end, i],
-        infos={"action_mask": masks.view(np.int8)},
-    )
+    names = ("actions", "rewards", "terminations", "truncations")
+    return {
+        "observations": part.observations[: end + 1, i],
+        **{name: getattr(part, name)[:end, i] for name in names},
+        "infos": {"action_mask": masks.view(np.int8)},
+    }
