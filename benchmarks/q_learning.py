@@ -21,7 +21,7 @@ import numpy as np
 import torch
 import tyro
 
-from results import Row, command_of, in_words, share_of, some, table, write_rows
+from results import Row, command_of, in_words, share_of, some, table, write_json
 from sudoku_agents.q_learning.deep import agent
 from sudoku_agents.q_learning.deep.config import (
     DQNConfig,
@@ -102,7 +102,7 @@ def main(argv: Sequence[str] | None = None) -> list[Row]:
             rows.append({"part": part, **row})
             print(f"{part}: {row['player']}, {row['puzzles']}: {in_words(row)}", flush=True)
     print("", table(rows, HEADS, names=2), sep="\n")
-    write_rows(config.out, command_of(__file__, argv), rows)
+    write_json(config.out, {"command": command_of(__file__, argv), "rows": rows})
     return rows
 
 

@@ -1,7 +1,7 @@
 """The one store of results: rows of figures with their intervals, in JSON and in Markdown.
 
-A benchmark writes all its rows at the end (`write_rows`), a part of a file whose other parts stay
-(`keep`), or one row after the other, so that it can be stopped and started again (`Results`).
+A benchmark writes a part of a file whose other parts stay (`keep`), or one row after the other, so
+that it can be stopped and started again (`Results`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sudoku_gym.evaluation import Evaluation
 from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.evaluation.tables import markdown_table
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
@@ -40,16 +39,6 @@ def share_of(solved: ArrayLike) -> Row:
     solved = np.asarray(solved)
     low, high = (round(100 * end, 2) for end in wilson_interval(int(solved.sum()), len(solved)))
     return {"count": len(solved), "solved": int(solved.sum()), "low": low, "high": high}
-
-
-def played(evaluation: Evaluation) -> Row:
-    """Return what a policy solved: the share, orbits where the puzzles have them, lost answers."""
-    row = share_of(evaluation.solved)
-    if evaluation.orbits_solved:
-        row["orbits"] = "{} of {}".format(*evaluation.orbits_solved)
-    if evaluation.illegal:
-        row["illegal answers"] = evaluation.illegal
-    return row
 
 
 def in_words(row: Row) -> str:
@@ -103,11 +92,6 @@ def _has_table(value: dict[str, Any]) -> bool:
         or (isinstance(part, dict) and _has_table(part))
         for part in value.values()
     )
-
-
-def write_rows(path: Path | None, command: str, rows: Sequence[Row], **more: Any) -> None:
-    """Write the rows of a benchmark with the command that measured them."""
-    write_json(path, {"command": command, **more, "rows": list(rows)})
 
 
 def keep(out: Path | None, part: str, command: str, rows: Sequence[Row], names: int = 1) -> None:

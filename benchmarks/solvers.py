@@ -19,21 +19,21 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from threading import Timer
 from time import perf_counter, process_time
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import tyro
 from numpy.typing import NDArray
 
 import native_solver
-from results import Row, command_of, in_ms, keep, pivot, table
+from results import Row, command_of, in_ms, keep
 from sudoku_baselines.classical.solvers import clauses_of, literals_of
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.geometry import Geometry
@@ -358,23 +358,6 @@ def measure_generator(config: Config) -> Row:
     if not config.smoke:
         row["first call with an empty cache, s"] = round(compile_seconds(), 1)
     return row
-
-
-def tables(parts: Mapping[str, Any]) -> dict[str, str]:
-    """Make the tables of the page from a file of figures: speeds side by side, and times."""
-    lists = [part["rows"] for name, part in parts.items() if name.startswith(PART)]
-    speeds = {rows[0]["puzzles"]: rows[0]["a second"] for rows in lists}
-
-    def cell(row: Row) -> str:
-        if not row[SHARE]:
-            return f"none of {row['count']}"
-        rate = f"{row['a second']:,}"
-        times = speeds[row["puzzles"]] / row["a second"]
-        return rate if row["solver"] == OURS else f"{rate} ({times:,.{int(times < 10)}f}x)"
-
-    every = [row for rows in lists for row in rows]
-    heads = ("puzzles", "solver", "count", "median ms", "slowest ms", SHARE)
-    return {"speeds": pivot(every, "puzzles", "solver", cell), "times": table(every, heads, 2)}
 
 
 if __name__ == "__main__":

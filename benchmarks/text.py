@@ -1,7 +1,7 @@
 """The text environment: its speed on one core, and a policy that writes its moves.
 
 Speed is in processor seconds of one process. Starts draw a puzzle by its seed and write the prompt;
-turns read a move, carry it out and write the board. `fuzz_text.py` tries random texts.
+turns read a move, carry it out and write the board.
 
     python benchmarks/text.py --out docs/results/text.json
 """

@@ -15,7 +15,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import gymnasium as gym
 import numpy as np
 import torch
 from rich.console import Console
@@ -28,6 +27,7 @@ from sudoku_curricula.curves import COMPLETION_RATE
 from sudoku_curricula.plots import plot_runs
 from sudoku_curricula.schedules import SuccessRateConfig
 from sudoku_gym import compare, evaluate, load_policy, puzzles
+from sudoku_gym.app.game import Game
 from sudoku_gym.envs.rendering import save_film
 from sudoku_gym.evaluation import to_markdown
 from sudoku_gym.geometry import Geometry
@@ -104,7 +104,8 @@ def main(argv=None):
     film = config.run / "9x9.gif"
     solved = minimal["trained, greedy"].solved & ~minimal["hidden-singles"].solved
     fits = solved & (test.grades == GRADES.index("search"))
-    save_film(frames(trained, test.puzzles[fits.argmax()]), film)
+    game = Game(trained, test.puzzles[fits.argmax()], test.geometry, SEED, heat=False)
+    save_film((game.draw(size=None) for _ in game.play()), film)
 
     seconds, processor = time.perf_counter() - start[0], time.process_time() - start[1]
     figures = {
@@ -200,20 +201,6 @@ def figures_of(results):
         }
         for name, result in results.items()
     }
-
-
-def frames(policy, puzzle):
-    """Yield the pictures of one 9x9 game."""
-    env = gym.make("Sudoku9x9-v0", render_mode="rgb_array")
-    board, info = env.reset(seed=SEED, options={"puzzle": puzzle})
-    policy.reset(board[None], env.unwrapped.geometry, np.random.default_rng(SEED))
-    yield env.render()
-    over = False
-    while not over:
-        (action,) = policy.act(board[None], info["action_mask"][None].astype(bool))
-        board, _, terminated, truncated, info = env.step(action)
-        over = terminated or truncated
-        yield env.render()
 
 
 if __name__ == "__main__":
