@@ -43,18 +43,13 @@ def find_env(env_id: str) -> EnvSpec:
     module, _, name = env_id.rpartition(":")
     if name not in gym.registry and name in available("environments"):
         load("environments", name)
-    if module and name not in gym.registry:
+    if name not in gym.registry:
         raise ValueError(
-            f"env={env_id!r}: {name} is not registered, and what a file names is not imported: "
-            f"give --env {env_id}, import {module} first, or pass trust=True (--trust)"
+            f"env={env_id!r}: {name} is not registered. One of another package is given with its "
+            f"module, as --env {module or 'my_package.envs'}:{name}, or is an entry point of "
+            "sudoku_gym.environments; what a file names is imported with trust=True (--trust) alone"
         )
-    try:
-        spec = gym.spec(name)
-    except gym.error.Error as error:
-        raise ValueError(
-            f"env={env_id!r}: {str(error).rstrip('.')}. One of another package is given with its "
-            f"module, my_package.envs:{name}, or is an entry point of sudoku_gym.environments"
-        ) from None
+    spec = gym.registry[name]
     if "source" not in spec.kwargs:
         raise ValueError(
             f"env={env_id!r} is no Sudoku environment: register yours with sudoku_gym.register"

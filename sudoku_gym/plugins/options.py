@@ -27,10 +27,8 @@ def split_options(text: str) -> tuple[str, dict[str, Any]]:
             raise ValueError(f"{text!r}: {part!r} is no option; write name?key=value&key=value")
         try:
             options[key] = json.loads(value)
-        except (ValueError, RecursionError):
+        except ValueError:
             options[key] = value
-        if isinstance(options[key], dict | list):
-            raise ValueError(f"{text!r}: {value} is a {type(options[key]).__name__}, no value")
     return name, options
 
 
@@ -39,11 +37,8 @@ def checked_options(
     name: str,
     written: Mapping[str, Any],
     given: Mapping[str, Any],
-    by_position: int = 0,
 ) -> dict[str, Any]:
     """Join the options written in a name with the keyword arguments given, for a factory.
-
-    `by_position` is how many arguments of the factory are given by position.
 
     Raises:
         ValueError: if an option is none of the factory's (the message lists those that it takes),
@@ -52,7 +47,7 @@ def checked_options(
     """
     options = {**given, **written}
     hints = _hints_of(factory)
-    parameters = list(signature(factory).parameters.values())[by_position:]
+    parameters = signature(factory).parameters.values()
     taken = [each.name for each in parameters if each.kind is not Parameter.VAR_KEYWORD]
     for key, value in options.items():
         if key not in taken and len(taken) == len(parameters):
@@ -62,7 +57,7 @@ def checked_options(
         if key in written:
             options[key] = decode_json(hints.get(key, Any), value, f"{name!r}, {key}")
     try:
-        signature(factory).bind(*[None] * by_position, **options)
+        signature(factory).bind(**options)
     except TypeError as error:
         raise ValueError(f"{name!r}: {error}; write {name}?key=value") from None
     return options
@@ -70,8 +65,9 @@ def checked_options(
 
 def _hints_of(factory: Callable[..., Any]) -> dict[str, Any]:
     """Return the hints of a function's, or a constructor's, parameters; empty if it has none."""
-    called: Any = factory
+    called: Any = getattr(factory, "func", factory)  # of a partial
+    is_class = isinstance(called, type)
     try:
-        return get_type_hints(called.__init__ if isinstance(factory, type) else called)
+        return get_type_hints(called.__init__ if is_class else called)
     except (TypeError, NameError, AttributeError):  # a callable object, a type not imported
         return {}

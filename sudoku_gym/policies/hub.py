@@ -5,14 +5,15 @@ Source: https://huggingface.co/docs/huggingface_hub, `snapshot_download` and `up
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+
+from sudoku_gym.storage.reading import error_context
 
 HUB_PREFIX = "hf:"
 """How the names of policies on the Hub begin: `hf:owner/name@revision`."""
 FILES = ["config.json", "weights.safetensors", "README.md"]
 """What is fetched and sent: data alone."""
+_PROBLEM = "the Hub can't serve it"
 
 
 def fetch_checkpoint(name: str) -> Path:
@@ -28,7 +29,7 @@ def fetch_checkpoint(name: str) -> Path:
     from huggingface_hub import snapshot_download
 
     repository, _, revision = name.removeprefix(HUB_PREFIX).partition("@")
-    with _in_one_line(name):
+    with error_context(name, _PROBLEM):
         found = snapshot_download(repository, revision=revision or None, allow_patterns=FILES)
     return Path(found)
 
@@ -53,7 +54,7 @@ def send_checkpoint(folder: Path, repository: str, card: str, *, private: bool =
 
     hub = HfApi(library_name="sudoku-gym")
     message = "A checkpoint of sudoku-gym"
-    with _in_one_line(repository):
+    with error_context(repository, _PROBLEM):
         hub.create_repo(repository, private=private, exist_ok=True)
         if not (folder / "README.md").is_file():
             hub.upload_file(
@@ -63,13 +64,3 @@ def send_checkpoint(folder: Path, repository: str, card: str, *, private: bool =
             repo_id=repository, folder_path=folder, allow_patterns=FILES, commit_message=message
         )
     return f"{HUB_PREFIX}{repository}@{sent.oid}"
-
-
-@contextmanager
-def _in_one_line(name: str) -> Iterator[None]:
-    """Turn an error of the client, which raises those of many packages, into one line."""
-    try:
-        yield
-    except Exception as error:
-        why = " ".join(f"{type(error).__name__}: {error}".split())
-        raise ValueError(f"{name}: the Hub can't serve it ({why})") from error

@@ -6,6 +6,7 @@ A folder may come from anywhere, so its `config.json` is data: the name in it is
 from __future__ import annotations
 
 import os
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -54,20 +55,19 @@ def load_policy(
         ModuleNotFoundError: if it needs an extra; the message says how to install it.
     """
     name, found, options = find_policy(name_or_path)
-    first: list[Path] = []
     with plugins.suggest_extra(name):
         if isinstance(found, Path):
             if trust and name.startswith(HUB_PREFIX):
                 raise ValueError(f"{name}: what comes from the Hub is data; leave trust out")
-            first, found = [found], _agent_in(found, trust)
+            found = partial(_agent_in(found, trust), found)
         if not isinstance(found, type) and isinstance(found, Policy | Solver | Predictor):
             if options or kwargs:
                 given = ", ".join({**options, **kwargs})
                 raise ValueError(f"{name!r} is a finished policy and takes no {given}")
             made = found
         elif callable(found):
-            options = plugins.checked_options(found, name, options, kwargs, len(first))
-            made = found(*first, **options)
+            options = plugins.checked_options(found, name, options, kwargs)
+            made = found(**options)
         else:
             raise ValueError(f"{name!r} is a {type(found).__name__}, neither a policy nor a class")
     if isinstance(made, Policy):

@@ -53,9 +53,9 @@ def error_context(path: Path | str, problem: str = "the file is damaged") -> Ite
     """
     try:
         yield
-    except FileNotFoundError as error:
-        raise ValueError(f"{path}: the file is missing") from error
     except Exception as error:
+        if type(error) is FileNotFoundError:
+            raise ValueError(f"{path}: the file is missing") from error
         message = str(error)
         kind = "" if type(error) is ValueError and message else f"{type(error).__name__}: "
         why = " ".join(f"{kind}{message}".split())[:400]

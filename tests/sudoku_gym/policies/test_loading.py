@@ -109,7 +109,7 @@ def test_options_reach_the_factory():
         ("their_agents:Agent?greed=3", {"greed": 3}, "greed stands in the name and as an argument"),
         ("their_agents:Agent?greed=3&greed=4", {}, "greed"),
         ("their_agents:Agent?greed", {}, "'greed' is no option; write name"),
-        ("their_agents:Agent?greed=[1]", {}, r"\[1\] is a list"),
+        ("their_agents:typed?depth=[1]", {}, r"depth: \[1\] is no int"),
         ('their_agents:typed?depth="7"', {}, "depth: '7' is no int"),
         ("their_agents:typed?depth=1&width=wide", {}, "width: 'wide' is no float"),
         ("their_agents:typed?depth=1&mode=slow", {}, r"mode: 'slow' is no Literal\['fast'\]"),
