@@ -115,8 +115,9 @@ def find_solutions(
         chunks = [[each[i : i + step] for each in arrays] for i in starts]
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(lambda chunk: search(*chunk), chunks))
-    solutions, *numbers = results
-    return FoundSolutions(solutions.reshape(-1, geometry.size, geometry.size), *numbers)
+    solutions, found, decided, nodes = results
+    grids = solutions.reshape(-1, geometry.size, geometry.size)
+    return FoundSolutions(grids, found, decided, nodes)
 
 
 def _search_chunk(

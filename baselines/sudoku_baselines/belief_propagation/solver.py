@@ -98,7 +98,7 @@ class BeliefPropagationConfig:
 
 
 # The configuration as kernels take it.
-_Numbers: Any = namedtuple(
+_Numbers: Any = namedtuple(  # type: ignore[misc]  # its fields are no literals
     "_Numbers", [*BeliefPropagationConfig.__dataclass_fields__, "min_log_message"]
 )
 

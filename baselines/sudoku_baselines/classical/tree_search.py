@@ -113,14 +113,16 @@ class TreeSearch(CountingSolver):
         outcomes = np.full(len(grids), LIMIT_REACHED)
         counts = np.zeros(len(grids), COUNTS)
         tables, space = self._prepare(geometry)
-        arrays = grids.copy(), outcomes, counts
+        answers = grids.copy()
         first = min(_FIRST_SLICE, self.node_limit)
         for part in in_chunks(len(grids), _AT_ONCE):
-            self._kernel(*(each[part] for each in arrays), first, False, tables, space)
+            outputs = answers[part], outcomes[part], counts[part]
+            self._kernel(*outputs, first, False, tables, space)
         for i in np.flatnonzero(outcomes == LIMIT_REACHED) if first < self.node_limit else ():
-            arrays[0][i], counts[i] = grids[i], 0
-            self._search_one(*(each[i : i + 1] for each in arrays), tables, space)
-        return arrays
+            answers[i], counts[i] = grids[i], 0
+            row = slice(i, i + 1)
+            self._search_one(answers[row], outcomes[row], counts[row], tables, space)
+        return answers, outcomes, counts
 
     def _search_one(
         self,

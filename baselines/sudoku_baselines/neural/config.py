@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-from sudoku_baselines.neural.model import ModelConfig
+from sudoku_baselines.neural.model import Model, ModelConfig
 from sudoku_baselines.neural.puzzles import PuzzlesConfig
 from sudoku_curricula.schedules import ConstantConfig
+from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource, PuzzleSource
 from sudoku_gym.storage.checks import check_counts, check_shares
 from sudoku_learning.training import CurriculumConfig, OptimizerConfig, TrainingConfig
@@ -28,6 +29,10 @@ class LabelledConfig(TrainingConfig):
         super().__post_init__()
         if self.ray.actors:
             raise ValueError("ray.actors: there is nothing to sample, the solutions are known")
+
+    def build(self, geometry: Geometry) -> Any:
+        """Make the network or networks, with random weights."""
+        raise NotImplementedError
 
     def count_shown(self) -> int:
         """Return the number of puzzles whose solution the network is shown."""
@@ -88,3 +93,7 @@ class SupervisedConfig(LabelledConfig):
             raise ValueError("average must lie in [0, 1), for 1 would keep the first weights")
         if not 0 <= self.halting_weight < math.inf:
             raise ValueError(f"halting_weight must not be negative, but is {self.halting_weight}")
+
+    def build(self, geometry: Geometry) -> Model:
+        """Make the model, with random weights."""
+        return self.model.build(geometry)

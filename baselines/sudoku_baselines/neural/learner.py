@@ -144,7 +144,7 @@ class SupervisedLearner(Learner):
     def __init__(self, config: SupervisedConfig, random: RunGenerators) -> None:
         self.config = config
         self._train = config.puzzles.divide(config.env).train
-        make = partial(config.model.build, self._train.geometry)
+        make = partial(config.build, self._train.geometry)
         self.model = seeded(int(random.numpy.integers(2**32)), make).eval()
         self.optimizer = Optimizer(self.model, config.optimizer)
         self._averaged = None

@@ -53,10 +53,6 @@ class MLPModelConfig(ModelConfig):
     hidden: tuple[int, ...] = (256, 256, 256)
     """widths of the hidden layers"""
 
-    def __post_init__(self) -> None:
-        if not self.hidden or min(self.hidden) < 1:
-            raise ValueError(f"hidden must be widths of at least 1, not {self.hidden}")
-
 
 @registered("neural/mlp-training")
 @dataclass(frozen=True, kw_only=True)

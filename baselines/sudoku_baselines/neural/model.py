@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -65,12 +65,6 @@ class ModelConfig:
 
     network: ClassVar[Any]
     """the class of the model, made of the configuration and a geometry"""
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if type(value) is int and value < 1:
-                raise ValueError(f"{field.name} must be at least 1, not {value}")
 
     def build(self, geometry: Geometry) -> Model:
         """Make the model, for boards of that geometry."""

@@ -81,10 +81,6 @@ class MultiverseConfig(ModelConfig):
     lstms: int = 2
     """bidirectional LSTMs of a verse, one after the other"""
 
-    def __post_init__(self) -> None:
-        if self.verses < 1 or self.lstms < 0:
-            raise ValueError("verses must be at least 1, and lstms not negative")
-
 
 @registered("neural/multiverse-training")
 @dataclass(frozen=True, kw_only=True)

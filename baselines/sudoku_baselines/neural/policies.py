@@ -13,13 +13,13 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from sudoku_baselines.neural.config import LabelledConfig, SupervisedConfig
 from sudoku_baselines.neural.exact_cover import ExactCoverTraining, FactorGraphPredictor
 from sudoku_baselines.neural.guissart.learner import GuissartTraining
-from sudoku_baselines.neural.guissart.solver import Guissart, GuissartNetworks
-from sudoku_baselines.neural.model import Model, ModelPredictor
+from sudoku_baselines.neural.guissart.solver import Guissart
+from sudoku_baselines.neural.model import ModelPredictor
 from sudoku_gym.policies import Policy, PredictorPolicy
 from sudoku_learning.networks import NetworkPolicy, Restarts
 from sudoku_learning.training.config import config_from_json
@@ -28,6 +28,7 @@ from sudoku_learning.training.weights import load_network
 
 Folder = str | os.PathLike[str]
 Mode = Literal["one-shot", "surest"]
+_Config = TypeVar("_Config", bound=LabelledConfig)
 _PRETRAINED = Path(__file__).parent / "pretrained"
 
 
@@ -55,7 +56,7 @@ def load(
     """
     _import_models()
     given = Restarts.of_options(restarts, noise)
-    config, network = load_network(folder, partial(config_from_json, kind=LabelledConfig), _make)
+    config, network = _read(folder, LabelledConfig)
     solutions = config.count_shown()
     if isinstance(config, ExactCoverTraining):
         network.body.rounds = rounds
@@ -64,7 +65,8 @@ def load(
         return NetworkPolicy(
             network, threshold=config.threshold, restarts=given, solutions=solutions
         )
-    assert isinstance(config, SupervisedConfig) and isinstance(network, Model)
+    if not isinstance(config, SupervisedConfig):
+        raise ValueError(f"{folder} holds the training of another agent than 'supervised'")
     if restarts:
         raise ValueError(f"restarts={restarts}: boards never converge in the network in {folder}")
     if rounds is not None:
@@ -92,32 +94,22 @@ def shipped(name: str) -> Callable[..., Policy]:
 exact_cover = shipped("exact-cover")
 
 
-def guissart(
-    folder: Folder = Path(__file__).parent / "guissart" / "pretrained",
-    trial_and_error: bool = True,
-    backtracking: int = 1000,
-) -> Guissart:
+def guissart(folder: Folder = Path(__file__).parent / "guissart" / "pretrained") -> Guissart:
     """Make `Guissart`, by default of the networks that come with the package; raises as `load`."""
-    read = partial(config_from_json, kind=GuissartTraining)
-    config, networks = load_network(folder, read, _make_guissart)
-    solutions = config.count_shown()
-    return Guissart(networks, trial_and_error, backtracking, solutions)
+    config, networks = _read(folder, GuissartTraining)
+    return Guissart(networks, config.count_shown())
+
+
+def _read(folder: Folder, kind: type[_Config]) -> tuple[_Config, Any]:
+    """Return the configuration and the network of a checkpoint, or of the latest of a run."""
+
+    def make(config: _Config) -> Any:
+        return config.build(geometry_of_env(config.env))
+
+    return load_network(folder, partial(config_from_json, kind=kind), make)
 
 
 def _import_models() -> None:
     """Import every file beside this one, so that a checkpoint of each model can be read."""
     for module in iter_modules([str(Path(__file__).parent)]):
         import_module(f"{__package__}.{module.name}")
-
-
-def _make_guissart(config: GuissartTraining) -> GuissartNetworks:
-    return config.build(geometry_of_env(config.env))
-
-
-def _make(config: LabelledConfig) -> Any:
-    geometry = geometry_of_env(config.env)
-    if isinstance(config, SupervisedConfig):
-        return config.model.build(geometry)
-    if isinstance(config, ExactCoverTraining):
-        return config.build(geometry)
-    raise ValueError(f"{type(config).__name__} is the training of another agent than 'supervised'")

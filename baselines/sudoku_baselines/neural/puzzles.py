@@ -19,6 +19,7 @@ from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource, PuzzleSource
 from sudoku_gym.puzzles.splitting import training_and_held_out
+from sudoku_gym.storage.checks import check_counts, check_seed
 from sudoku_gym.storage.configs import registered
 
 _RANDOM_PARTS = 10  # the last is the test set
@@ -26,7 +27,7 @@ _DRAWN = 10_000  # puzzles of a generator, at least
 
 
 class Division(NamedTuple):
-    """A bank in three parts; with `random` and no fold, validation and test are the same."""
+    """A bank in three parts; with `random` validation and test are the same."""
 
     train: PuzzleSet
     validation: PuzzleSet
@@ -40,10 +41,7 @@ class PuzzlesConfig:
 
     division: Literal["orbits", "random"] = "orbits"
     """`orbits`: the splits of the bank, which share no orbit. `random`: ten parts at random, the
-    last of which is tested on, as the papers do"""
-    fold: int | None = None
-    """with `random`, which of the other nine parts validates, 0 to 8; None trains on all nine, and
-    the part that is tested on serves the held-out games too"""
+    last of which is tested on, as the papers do, and serves the held-out games too"""
     distinct: int | None = None
     """train on so many puzzles only; those of a smaller number are among those of a larger one"""
     seed: int = 0
@@ -51,12 +49,8 @@ class PuzzlesConfig:
     runs with different seeds have the same puzzles"""
 
     def __post_init__(self) -> None:
-        if self.fold is not None and (self.division != "random" or self.fold not in range(9)):
-            raise ValueError(f"fold={self.fold}: a random division has the folds 0 to 8")
-        if self.distinct is not None and self.distinct < 1:
-            raise ValueError(f"distinct must be at least 1, not {self.distinct}")
-        if self.seed < 0:
-            raise ValueError(f"seed must not be negative, but is {self.seed}")
+        check_counts(self, "distinct")
+        check_seed(self)
 
     def divide(self, env: str) -> Division:
         """Divide the puzzles of an environment, e.g. `"Sudoku4x4-v0"`.
@@ -110,8 +104,5 @@ def _as_list(source: PuzzleSource, config: PuzzlesConfig) -> PuzzleSet:
 
 def _at_random(config: PuzzlesConfig, whole: PuzzleSet) -> Division:
     order = np.random.default_rng(config.seed).permutation(len(whole))
-    *folds, test = np.array_split(order, _RANDOM_PARTS)
-    if config.fold is None:
-        return Division(whole[np.concatenate(folds)], whole[test], whole[test])
-    validation = folds.pop(config.fold)
-    return Division(whole[np.concatenate(folds)], whole[validation], whole[test])
+    *others, test = np.array_split(order, _RANDOM_PARTS)
+    return Division(whole[np.concatenate(others)], whole[test], whole[test])

@@ -75,11 +75,6 @@ class RecurrentTransformerConfig(ModelConfig):
     rounds: int = 2
     """iterations R; 32 at 9x9"""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.embedding % self.heads:
-            raise ValueError(f"heads must divide {self.embedding}, which {self.heads} does not")
-
 
 @registered("neural/recurrent-transformer-training")
 @dataclass(frozen=True, kw_only=True)

@@ -27,8 +27,12 @@ from sudoku_baselines.neural.guissart.candidate_states import (
     states_of,
 )
 from sudoku_baselines.neural.guissart.network import SymmetricNetwork, features
-from sudoku_baselines.neural.guissart.probing import States, probe_both_ways
-from sudoku_baselines.neural.guissart.solver import FillingPredictor, GuissartNetworks
+from sudoku_baselines.neural.guissart.solver import (
+    FillingPredictor,
+    GuissartNetworks,
+    States,
+    probe_both_ways,
+)
 from sudoku_curricula import curves
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym.geometry import Geometry
