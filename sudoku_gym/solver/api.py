@@ -121,11 +121,7 @@ def find_solutions(
 
 
 def _search_chunk(
-    geometry: Geometry,
-    limit: int,
-    node_limit: int,
-    boards: NDArray[np.int8],
-    *results: Any,
+    geometry: Geometry, limit: int, node_limit: int, boards: NDArray[np.int8], *results: Any
 ) -> None:
     """Search boards with the engine for their geometry.
 
