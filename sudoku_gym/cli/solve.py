@@ -6,7 +6,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
@@ -79,8 +78,12 @@ def solve(
             boards, count, geometry, node_limit=node_limit, threads=threads
         )
 
-    is_list, wanted, totals = _is_list(puzzle), geometry_named(board), _Totals()
-    boards_of = _read(puzzle, wanted, totals.add_bad_row if skip_bad_rows else None)
+    is_list, kinds, bad_rows, began = _is_list(puzzle), Counter[str](), list[str](), process_time()
+
+    def add_bad_row(line: int, problem: str) -> None:
+        bad_rows.append(f"{line}: {problem}")
+
+    boards_of = _read(puzzle, geometry_named(board), add_bad_row if skip_bad_rows else None)
     bars = [puzzle] if is_list and (out or not sys.stdout.isatty()) else []
     with _writer(out, is_list, count) as write, progress(bars) as start:
         report, before = start(puzzle), 0.0
@@ -89,16 +92,17 @@ def solve(
             for part in in_chunks(len(boards), most):
                 result = search(boards[part], geometry)
                 write(boards[part], geometry, result)
-                totals.add(result)
+                kinds.update(_kinds(result))
                 report(before + (share - before) * part.stop / len(boards))
             before = share
-        if is_list and not totals.puzzles:
-            raise ValueError(
-                f"{puzzle}: no puzzle found; give one a line, 0 or . for a blank {totals.bad_rows}"
-            )
+        if not kinds:
+            raise ValueError(f"{puzzle}: no puzzle found; give one a line, 0 or . for a blank")
+    if bad_rows:
+        said = f"{puzzle}: bad rows left out: {len(bad_rows):,}, the first of them {bad_rows[0]}"
+        print(strip_control(said), file=sys.stderr)
     if is_list:
-        totals.report(puzzle, count)
-    return 0 if totals.kinds["one"] == totals.puzzles else 1
+        _report(kinds, count, process_time() - began)
+    return 0 if kinds["one"] == kinds.total() else 1
 
 
 def _is_list(puzzle: str) -> bool:
@@ -173,47 +177,20 @@ def _remark(puzzle: NDArray[np.int8], geometry: Geometry, result: FoundSolutions
     return ""
 
 
-@dataclass
-class _Totals:
-    """How many boards have how many solutions, and the rows of a list that are no board."""
+def _kinds(result: FoundSolutions) -> list[str]:
+    """Return for each board how many solutions it has: none, one, several or undecided."""
+    decided = np.where(result.found == 1, "one", "none")
+    kinds = np.where(result.decided, decided, "undecided")
+    return list(np.where(result.found >= 2, "several", kinds).tolist())
 
-    kinds: Counter[str] = field(default_factory=Counter)
-    problems: list[str] = field(default_factory=list)
-    began: float = field(default_factory=process_time)
 
-    @property
-    def puzzles(self) -> int:
-        """The number of boards."""
-        return self.kinds.total()
-
-    def add(self, result: FoundSolutions) -> None:
-        """Count the boards of a search."""
-        decided = np.where(result.found == 1, "one", "none")
-        kinds = np.where(result.decided, decided, "undecided")
-        self.kinds.update(np.where(result.found >= 2, "several", kinds).tolist())
-
-    def add_bad_row(self, line: int, problem: str) -> None:
-        """Take note of a row: its number from 1, and what is wrong."""
-        self.problems.append(f"{line}: {problem}")
-
-    @property
-    def bad_rows(self) -> str:
-        """Say how many rows were left out; nothing if there were none."""
-        if not self.problems:
-            return ""
-        rows = "row" if len(self.problems) == 1 else "rows"
-        return f"{len(self.problems):,} bad {rows} left out, the first of them {self.problems[0]}"
-
-    def report(self, name: str, limit: int) -> None:
-        """Print the totals of a list on standard error, with the processor time that it took."""
-        if self.problems:
-            print(strip_control(f"{name}: {self.bad_rows}"), file=sys.stderr)
-        seconds = max(process_time() - self.began, 1e-9)
-        one, several = self.kinds["one"], self.kinds["several"]
-        solved = f"{one:,} with one, {several:,} with several" if limit > 1 else f"{one:,} solved"
-        print(
-            f"{self.puzzles:,} puzzles: {self.kinds['none']:,} without a solution, {solved}, "
-            f"{self.kinds['undecided']:,} undecided; "
-            f"{self.puzzles / seconds:,.0f} a second of processor time",
-            file=sys.stderr,
-        )
+def _report(kinds: Counter[str], limit: int, seconds: float) -> None:
+    """Print the totals of a list on standard error, with the processor time that it took."""
+    one, several, total = kinds["one"], kinds["several"], kinds.total()
+    solved = f"{one:,} with one, {several:,} with several" if limit > 1 else f"{one:,} solved"
+    print(
+        f"{total:,} puzzles: {kinds['none']:,} without a solution, {solved}, "
+        f"{kinds['undecided']:,} undecided; "
+        f"{total / max(seconds, 1e-9):,.0f} a second of processor time",
+        file=sys.stderr,
+    )

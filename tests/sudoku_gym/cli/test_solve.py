@@ -113,15 +113,25 @@ def test_a_bad_row_stops_and_leaves_nothing_half_written(run, work):
     assert sorted(file.name for file in work.iterdir()) == ["bad.txt", "four.txt", "out.csv"]
 
 
+def test_a_list_without_a_puzzle_is_an_error(run, work):
+    (work / "none.txt").write_text("# nothing\n12\n")
+    code, out, err = run("solve", "none.txt", "--skip-bad-rows", "--out", "out.csv")
+    assert (code, out) == (2, "") and "none.txt: no puzzle found" in err
+    assert not (work / "out.csv").exists()
+
+
 def test_bad_rows_can_be_left_out(run, work):
     code, _, err = run("solve", "bad.txt", "--skip-bad-rows", "--out", "out.csv")
     first, second = err.splitlines()[-2:]
     assert code == 0 and second.startswith("2 puzzles: ")
-    assert first.startswith("bad.txt: 2 bad rows left out, the first of them 1: a board of 2 cells")
+    said = "bad.txt: bad rows left out: 2, the first of them 1: a board of 2 cells"
+    assert first.startswith(said)
+        "bad.txt: bad rows left out: 2, the first of them 1: a board of 2 cells"
+    )
     assert [row[0] for row in rows_of(work / "out.csv")[1:]] == [PUZZLE, PUZZLE]
     np.savez("a.npz", puzzles=np.stack([board.parse(PUZZLE), np.full((4, 4), 9)]))
     assert (
-        "1 bad row left out, the first of them 2: a value is"
+        "bad rows left out: 1, the first of them 2: a value is"
         in run("solve", "a.npz", "--skip-bad-rows")[2]
     )
 
