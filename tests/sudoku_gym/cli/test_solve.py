@@ -113,22 +113,15 @@ def test_a_bad_row_stops_and_leaves_nothing_half_written(run, work):
     assert sorted(file.name for file in work.iterdir()) == ["bad.txt", "four.txt", "out.csv"]
 
 
-def test_a_list_without_a_puzzle_is_an_error(run, work):
-    (work / "none.txt").write_text("# nothing\n12\n")
-    code, out, err = run("solve", "none.txt", "--skip-bad-rows", "--out", "out.csv")
-    assert (code, out) == (2, "") and "none.txt: no puzzle found" in err
-    assert not (work / "out.csv").exists()
-
-
 def test_bad_rows_can_be_left_out(run, work):
     code, _, err = run("solve", "bad.txt", "--skip-bad-rows", "--out", "out.csv")
     first, second = err.splitlines()[-2:]
     assert code == 0 and second.startswith("2 puzzles: ")
-    said = "bad.txt: bad rows left out: 2, the first of them 1: a board of 2 cells"
-    assert first.startswith(said)
-        "bad.txt: bad rows left out: 2, the first of them 1: a board of 2 cells"
-    )
+    assert first.startswith("bad.txt: bad rows left out: 2, the first of them 1: a board of 2 ce")
     assert [row[0] for row in rows_of(work / "out.csv")[1:]] == [PUZZLE, PUZZLE]
+    (work / "none.txt").write_text("# nothing\n12\n")
+    code, _, err = run("solve", "none.txt", "--skip-bad-rows", "--out", "none.csv")
+    assert code == 2 and "no puzzle found" in err and not (work / "none.csv").exists()
     np.savez("a.npz", puzzles=np.stack([board.parse(PUZZLE), np.full((4, 4), 9)]))
     assert (
         "bad rows left out: 1, the first of them 2: a value is"
@@ -167,10 +160,7 @@ def test_solve_reads_standard_input(run, monkeypatch):
     lines = f"# two boards\n{PUZZLE}\n\n{'.' * 16}\n"
     monkeypatch.setattr(sys, "stdin", io.StringIO(lines))
     code, out, _ = run("solve", "-")
-    assert code == 1 and [line[18:] for line in out.splitlines()] == [
-        "one solution",
-        "several solutions",
-    ]
+    assert code == 1 and re.fullmatch("[1-4]{16}  one .*\n[1-4]{16}  several .*\n", out)
     monkeypatch.setattr(sys, "stdin", io.StringIO(board.to_text(board.parse(PUZZLE))))
     assert run("solve", "-")[1] == f"{SOLUTION}  one solution\n"
 
