@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from sudoku_agents.calphazero.search.selection import RULES, Rule
 from sudoku_gym.board.actions import Actions
 from sudoku_gym.compiler.intrinsics import borrowed
 from sudoku_gym.compiler.jit import njit
@@ -22,6 +21,10 @@ from sudoku_gym.kernels.layout import (
 from sudoku_gym.storage.checks import check_counts
 
 # mypy: disable-error-code="no-untyped-def"
+
+Rule: TypeAlias = Literal["puct", "gumbel"]
+RULES: tuple[Rule, ...] = get_args(Rule)
+GUMBEL = RULES.index("gumbel")
 
 
 @dataclass(frozen=True)

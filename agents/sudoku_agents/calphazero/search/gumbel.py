@@ -1,4 +1,4 @@
-"""Gumbel MuZero at the root: moves drawn without replacement, and sequential halving among them.
+"""Gumbel MuZero: at the root sequential halving among moves drawn without replacement.
 
 docs/design.md gives the formulas. Source: Danihelka, Guez, Schrittwieser and Silver, "Policy
 improvement by planning with Gumbel", ICLR 2022, sections 3 and 4, Algorithm 2 (halving) and
@@ -10,8 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from sudoku_agents.calphazero.search.config import borrowed_params
-from sudoku_agents.calphazero.search.selection import is_eligible, mixed_value, qvalue
-from sudoku_agents.calphazero.search.tree import borrowed_trees
+from sudoku_agents.calphazero.search.tree import (
+    all_edges,
+    borrowed_trees,
+    is_eligible,
+    qvalue,
+    visited_edges,
+)
 from sudoku_gym.compiler.jit import inlined, njit
 
 # mypy: disable-error-code="no-untyped-def"
@@ -32,12 +37,10 @@ def start_halving(trees, params, games, noise):
     trees, params = borrowed_trees(trees), borrowed_params(params)
     for i in range(len(games)):
         game = games[i]
-        first, count = trees.node_first_edge[game, 0], trees.node_num_edges[game, 0]
-        for edge in range(first, first + count):
-            prior = max(trees.children_priors[game, edge], SMALLEST_PRIOR)
-            trees.children_priors[game, edge] = prior
-        actions = trees.children_actions[game, first : first + count].copy()
-        priors = trees.children_priors[game, first : first + count].copy()
+        edges = all_edges(trees, game, 0)
+        first, count = edges.start, len(edges)
+        actions = trees.children_actions[game, first : edges.stop].copy()
+        priors = np.maximum(trees.children_priors[game, first : edges.stop], SMALLEST_PRIOR)
         scores = np.empty(count, np.float64)
         for j in range(count):
             scores[j] = noise[i, actions[j]] + np.log(np.float64(priors[j]))
@@ -83,26 +86,25 @@ def select_gumbel_root(trees, game, selection):
     The moves that take part in a round are those with the highest scores among all that have had
     as many simulations as the round before gave, so no list of them is kept.
     """
-    first, num_visited = trees.node_first_edge[game, 0], trees.node_num_visited[game, 0]
-    halving = trees.root_halving
-    _, _, most = mixed_value(trees, game, 0, selection)
-    if most == 0 and num_visited == trees.node_num_edges[game, 0]:
+    visited, halving = visited_edges(trees, game, 0), trees.root_halving
+    has_unvisited = visited.stop < all_edges(trees, game, 0).stop
+    _, _, scale, _, most = completed_values(trees, game, 0, selection)
+    if most == 0 and not has_unvisited:
         return -1
-    scale = (selection.c_visit + most) * selection.c_scale
     while True:
         if halving[game, MOVES_LEFT] == 0:
             _next_round(trees, game, selection)
         # where all that took part are refuted, those that fell out or were not considered go on
         halving[game, NUM_VISITS] = min(halving[game, NUM_VISITS], most)
         level, best, best_score = halving[game, NUM_VISITS], -1, -np.inf
-        for edge in range(first, first + num_visited):
+        for edge in visited:
             if is_eligible(trees, game, 0, edge) and trees.children_visits[game, edge] == level:
-                score = trees.root_scores[game, edge - first]
+                score = trees.root_scores[game, edge - visited.start]
                 score += scale * qvalue(trees, game, edge, selection)
                 if score > best_score:
                     best, best_score = edge, score
-        if level == 0 and num_visited < trees.node_num_edges[game, 0]:
-            best = first + num_visited
+        if level == 0 and has_unvisited:
+            best = visited.stop
         if best >= 0:
             halving[game, MOVES_LEFT] -= 1
             return best
@@ -115,20 +117,70 @@ def write_gumbel_weights(trees, game, selection, priors, solved, weights, scores
 
     A move can be chosen if no other one was simulated more often (Algorithm 2), or if it wins.
     """
-    first, num_visited = trees.node_first_edge[game, 0], trees.node_num_visited[game, 0]
-    mixed, _, most = mixed_value(trees, game, 0, selection)
-    scale = (selection.c_visit + most) * selection.c_scale
-    top = mixed
-    for edge in range(first, first + num_visited):
-        if is_eligible(trees, game, 0, edge):
-            top = max(top, qvalue(trees, game, edge, selection))
-    for j in range(trees.node_num_edges[game, 0]):
-        edge, value, visits = first + j, mixed, 0
-        if j < num_visited:
+    visited = visited_edges(trees, game, 0)
+    mixed, top, scale, _, most = completed_values(trees, game, 0, selection)
+    for edge in all_edges(trees, game, 0):
+        value, visits = mixed, 0
+        if edge < visited.stop:
             if not is_eligible(trees, game, 0, edge):
                 continue
             value, visits = qvalue(trees, game, edge, selection), trees.children_visits[game, edge]
         action = trees.children_actions[game, edge]
         weights[action] = priors[action] * np.exp(scale * (value - top))
         if visits == most or solved[action]:
-            scores[action] = trees.root_scores[game, j] + scale * value
+            scores[action] = trees.root_scores[game, edge - visited.start] + scale * value
+
+
+@inlined
+def completed_values(trees, game, node, selection):
+    """Return the value of unvisited edges, the highest, sigma's factor, and all and most visits.
+
+    The first is the mixed value (Danihelka et al., equation 33).
+    """
+    visits, most, mass, weighted, top = 0, 0, 0.0, 0.0, -np.inf
+    for edge in visited_edges(trees, game, node):
+        if is_eligible(trees, game, node, edge):
+            value = qvalue(trees, game, edge, selection)
+            visits += trees.children_visits[game, edge]
+            most = max(most, trees.children_visits[game, edge])
+            mass += trees.children_priors[game, edge]
+            weighted += trees.children_priors[game, edge] * value
+            top = max(top, value)
+    mixed = np.float64(trees.node_raw_values[game, node])
+    if mass > 0:
+        mixed = (mixed + visits * (weighted / mass)) / (1 + visits)
+    scale = (selection.c_visit + most) * selection.c_scale
+    return mixed, max(mixed, top), scale, visits, most
+
+
+@inlined
+def select_gumbel(trees, game, node, selection):
+    """Return the edge whose share of visits lags most behind the improved policy, or -1.
+
+    The rule for nodes below the root (Danihelka et al., equation 14): the improved policy is the
+    softmax of logits + sigma(completed Q), and the edge has the highest pi(a) - N(a) / (1 + sum N).
+    """
+    visited = visited_edges(trees, game, node)
+    mixed, top, scale, visits, _ = completed_values(trees, game, node, selection)
+    unvisited_mass = np.float64(trees.node_prior_sums[game, node])
+    for edge in visited:
+        unvisited_mass -= trees.children_priors[game, edge]
+    weight = np.exp(scale * (mixed - top))
+    total = max(unvisited_mass, 0.0) * weight
+    for edge in visited:
+        if is_eligible(trees, game, node, edge):
+            value = qvalue(trees, game, edge, selection)
+            total += trees.children_priors[game, edge] * np.exp(scale * (value - top))
+    total = max(total, 1e-300)
+    best, best_score = -1, -np.inf
+    for edge in visited:
+        if is_eligible(trees, game, node, edge):
+            value = qvalue(trees, game, edge, selection)
+            score = trees.children_priors[game, edge] * np.exp(scale * (value - top)) / total
+            score -= trees.children_visits[game, edge] / (1 + visits)
+            if score > best_score:
+                best, best_score = edge, score
+    if visited.stop < all_edges(trees, game, node).stop:
+        if trees.children_priors[game, visited.stop] * weight / total > best_score:
+            best = visited.stop
+    return best

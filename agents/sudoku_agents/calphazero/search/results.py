@@ -7,11 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_agents.calphazero.search.config import borrowed_params
+from sudoku_agents.calphazero.search.config import GUMBEL, borrowed_params
 from sudoku_agents.calphazero.search.gumbel import SMALLEST_PRIOR, write_gumbel_weights
 from sudoku_agents.calphazero.search.proofs import LOST, WON
-from sudoku_agents.calphazero.search.selection import GUMBEL, best_value, is_eligible
-from sudoku_agents.calphazero.search.tree import borrowed_trees
+from sudoku_agents.calphazero.search.tree import (
+    all_edges,
+    best_value,
+    borrowed_trees,
+    is_eligible,
+    visited_edges,
+)
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.kernels.endings import SPARSE
 
@@ -68,17 +73,13 @@ def root_results(trees, params, games, priors, masks):
     scores = np.full((count, num_actions), -np.inf, np.float32)
     for i in range(count):
         game = games[i]
-        first, num_visited = (
-            trees.node_first_edge[game, 0],
-            trees.node_num_visited[game, 0],
-        )
-        outcome = trees.root_outcomes[game]
+        visited, outcome = visited_edges(trees, game, 0), trees.root_outcomes[game]
         if len(trees.node_unrefuted) > 0:
             refuted[i] = masks[i]
         if outcome == WON:
             solutions[i] = trees.root_solutions[game]
-        for edge in range(first, first + trees.node_num_edges[game, 0]):
-            action, is_visited = trees.children_actions[game, edge], edge < first + num_visited
+        for edge in all_edges(trees, game, 0):
+            action, is_visited = trees.children_actions[game, edge], edge < visited.stop
             found = trees.children_outcomes[game, edge]  # not written before it is visited
             if is_visited:
                 visit_counts[i, action] = trees.children_visits[game, edge]
@@ -94,7 +95,7 @@ def root_results(trees, params, games, priors, masks):
                 trees, game, selection, priors[i], solved[i], weights[i], scores[i]
             )
         else:
-            for edge in range(first, first + num_visited):
+            for edge in visited:
                 if is_eligible(trees, game, 0, edge):
                     action = trees.children_actions[game, edge]
                     weights[i, action] = trees.children_visits[game, edge]
@@ -118,9 +119,8 @@ def _root_value(trees, game, outcome, is_sparse, selection):
         return np.float32(0)
     if selection.takes_best:
         return best_value(trees, game, 0)
-    first = trees.node_first_edge[game, 0]
     total, visits = np.float32(0), 0
-    for edge in range(first, first + trees.node_num_visited[game, 0]):
+    for edge in visited_edges(trees, game, 0):
         total += trees.children_values[game, edge]
         visits += trees.children_visits[game, edge]
     return np.float32(total / visits) if visits > 0 else trees.node_raw_values[game, 0]
@@ -129,10 +129,9 @@ def _root_value(trees, game, outcome, is_sparse, selection):
 @inlined
 def _use_priors(trees, game, priors, solved, refuted, weights):
     """Write the priors of the actions that win, or are left, or of all at a lost root; sum them."""
-    outcome, first = trees.root_outcomes[game], trees.node_first_edge[game, 0]
-    total = 0.0
+    outcome, total = trees.root_outcomes[game], 0.0
     weights[:] = 0
-    for edge in range(first, first + trees.node_num_edges[game, 0]):
+    for edge in all_edges(trees, game, 0):
         action = trees.children_actions[game, edge]
         is_used = solved[action] if outcome == WON else outcome == LOST or not refuted[action]
         if is_used:

@@ -15,9 +15,11 @@ from sudoku_agents.calphazero.search.tree import (
     NUM_EDGES,
     NUM_NODES,
     add_node,
+    all_edges,
     borrowed_trees,
     copy_edge,
     move_best_unvisited_first,
+    visited_edges,
 )
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.kernels.endings import SPARSE
@@ -113,8 +115,7 @@ def _may_win(trees, game, boards, masks, i, sizes):
 @inlined
 def _child_of(trees, game, action):
     """Return the node that a move from the root leads to, or -1."""
-    first = trees.node_first_edge[game, 0]
-    for edge in range(first, first + trees.node_num_visited[game, 0]):
+    for edge in visited_edges(trees, game, 0):
         if trees.children_actions[game, edge] == action:
             return trees.children_index[game, edge]
     return -1
@@ -132,8 +133,7 @@ def _keep_subtree(trees, game, root):
         if new_index[node] >= 0:
             new_index[node] = num_kept if node > root else 0
             num_kept += node > root
-            first = trees.node_first_edge[game, node]
-            for edge in range(first, first + trees.node_num_visited[game, node]):
+            for edge in visited_edges(trees, game, node):
                 if trees.children_index[game, edge] >= 0:
                     new_index[trees.children_index[game, edge]] = 0
     next_edge = 0
@@ -146,21 +146,17 @@ def _keep_subtree(trees, game, root):
             copy_position(trees.node_states, b, t)
             if len(trees.node_unrefuted) > 0:
                 trees.node_unrefuted[t] = trees.node_unrefuted[b]
-        first, num_visited = (
-            trees.node_first_edge[game, node],
-            trees.node_num_visited[game, node],
-        )
-        num_edges = trees.node_num_edges[game, node]
+        edges, visited = all_edges(trees, game, node), visited_edges(trees, game, node)
         trees.node_first_edge[game, target] = next_edge
-        trees.node_num_edges[game, target] = num_edges
-        trees.node_num_visited[game, target] = num_visited
+        trees.node_num_edges[game, target] = len(edges)
+        trees.node_num_visited[game, target] = len(visited)
         trees.node_exact_values[game, target] = trees.node_exact_values[game, node]
         trees.node_raw_values[game, target] = trees.node_raw_values[game, node]
         trees.node_prior_sums[game, target] = trees.node_prior_sums[game, node]
         trees.node_is_lost[game, target] = trees.node_is_lost[game, node]
-        for edge in range(first, first + num_edges):
-            copy_edge(trees, game, edge, next_edge, edge < first + num_visited)
-            if edge < first + num_visited:
+        for edge in edges:
+            copy_edge(trees, game, edge, next_edge, edge < visited.stop)
+            if edge < visited.stop:
                 trees.children_index[game, next_edge] = new_index[trees.children_index[game, edge]]
             next_edge += 1
     trees.tree_size[game, NUM_NODES] = num_kept
@@ -186,12 +182,11 @@ def _leaves_a_move(trees, b, masks, i, sizes):
 @inlined
 def _drop_edges(trees, game, masks, i, sizes):
     """Drop edges of a kept root that are not legal, and unvisited ones that are refuted."""
-    first, num_visited = trees.node_first_edge[game, 0], trees.node_num_visited[game, 0]
+    edges, visited = all_edges(trees, game, 0), visited_edges(trees, game, 0)
     root = game * trees.node_exact_values.shape[1]
-    kept = first
-    num_opened, prior_sum = 0, np.float32(0)
-    for edge in range(first, first + trees.node_num_edges[game, 0]):
-        action, is_visited = trees.children_actions[game, edge], edge < first + num_visited
+    kept, num_visited, prior_sum = edges.start, 0, np.float32(0)
+    for edge in edges:
+        action, is_visited = trees.children_actions[game, edge], edge < visited.stop
         if not masks[i, action]:
             continue
         if len(trees.node_unrefuted) > 0 and not trees.node_is_lost[game, 0]:
@@ -200,11 +195,11 @@ def _drop_edges(trees, game, masks, i, sizes):
                     continue
                 trees.children_outcomes[game, edge] = LOST
         copy_edge(trees, game, edge, kept, is_visited)
-        num_opened += is_visited
+        num_visited += is_visited
         prior_sum += trees.children_priors[game, kept]
         kept += 1
-    trees.node_num_edges[game, 0] = kept - first
-    trees.node_num_visited[game, 0] = num_opened
+    trees.node_num_edges[game, 0] = kept - edges.start
+    trees.node_num_visited[game, 0] = num_visited
     trees.node_prior_sums[game, 0] = prior_sum
     move_best_unvisited_first(trees, game, 0)
 
@@ -216,8 +211,7 @@ def root_priors(trees, games, num_actions):
     priors = np.zeros((len(games), num_actions), np.float32)
     for i in range(len(games)):
         game = games[i]
-        first = trees.node_first_edge[game, 0]
-        for edge in range(first, first + trees.node_num_edges[game, 0]):
+        for edge in all_edges(trees, game, 0):
             priors[i, trees.children_actions[game, edge]] = trees.children_priors[game, edge]
     return priors
 
@@ -228,8 +222,7 @@ def set_root_priors(trees, games, priors):
     trees = borrowed_trees(trees)
     for i in range(len(games)):
         game = games[i]
-        first = trees.node_first_edge[game, 0]
-        for edge in range(first, first + trees.node_num_edges[game, 0]):
+        for edge in all_edges(trees, game, 0):
             trees.children_priors[game, edge] = priors[i, trees.children_actions[game, edge]]
         move_best_unvisited_first(trees, game, 0)
 
@@ -243,7 +236,6 @@ def set_simulations_left(trees, params, games):
         outcome, visits = trees.root_outcomes[game], 0
         if outcome == WON or (outcome == LOST and params.rules.reward == SPARSE):
             continue
-        first = trees.node_first_edge[game, 0]
-        for edge in range(first, first + trees.node_num_visited[game, 0]):
+        for edge in visited_edges(trees, game, 0):
             visits += trees.children_visits[game, edge]
         trees.root_simulations_left[game] = max(params.selection.simulations - visits, 0)

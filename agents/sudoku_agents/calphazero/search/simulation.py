@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from sudoku_agents.calphazero.search.config import borrowed_params
-from sudoku_agents.calphazero.search.gumbel import select_gumbel_root
 from sudoku_agents.calphazero.search.proofs import (
     inherit_refuted,
     is_proven_lost,
@@ -17,21 +16,16 @@ from sudoku_agents.calphazero.search.proofs import (
     mark_won,
     propagate_refuted,
 )
-from sudoku_agents.calphazero.search.selection import (
-    GUMBEL,
-    best_value,
-    select_gumbel,
-    select_puct,
-)
+from sudoku_agents.calphazero.search.selection import select_edge
 from sudoku_agents.calphazero.search.tree import (
     NUM_EDGES,
     add_node,
-    add_visited_child,
+    best_value,
     borrowed_trees,
     move_best_unvisited_first,
 )
 from sudoku_gym.compiler.intrinsics import borrowed, lowest_bit
-from sudoku_gym.compiler.jit import inlined, njit
+from sudoku_gym.compiler.jit import njit
 from sudoku_gym.kernels.endings import SPARSE, end_value, is_over, state_is_solved
 from sudoku_gym.kernels.masks import any_placements, write_mask
 from sudoku_gym.kernels.moves import copy_position, copy_row, place
@@ -82,22 +76,6 @@ def simulate(trees, params, leaf_boards, leaf_masks):
         else:
             values[game] = trees.node_exact_values[game, node]
     return leaves, values, is_open
-
-
-@inlined
-def select_edge(trees, game, node, selection):
-    """Return the edge to take, which counts as visited from now on, or -1."""
-    if selection.rule != GUMBEL:
-        edge = select_puct(trees, game, node, selection)
-    elif node == 0:
-        edge = select_gumbel_root(trees, game, selection)
-    else:
-        edge = select_gumbel(trees, game, node, selection)
-    if edge == trees.node_first_edge[game, node] + trees.node_num_visited[game, node]:
-        add_visited_child(trees, game, node, edge)
-        if node > 0 or selection.rule != GUMBEL:  # Gumbel's roots are sorted by `start_halving`
-            move_best_unvisited_first(trees, game, node)
-    return edge
 
 
 @njit(cache=True, inline="always")

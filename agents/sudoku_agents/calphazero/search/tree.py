@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_agents.calphazero.search.config import SearchConfig
-from sudoku_agents.calphazero.search.proofs import UNPROVEN
+from sudoku_agents.calphazero.search.proofs import LOST, UNPROVEN
 from sudoku_gym.compiler.intrinsics import borrowed
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.geometry import Geometry
@@ -165,10 +165,9 @@ def copy_edge(trees, game, edge, target, is_visited):
 @inlined
 def move_best_unvisited_first(trees, game, node):
     """Move the unvisited edge with the highest prior before the others, which keep their order."""
-    first = trees.node_first_edge[game, node]
-    start = first + trees.node_num_visited[game, node]
+    start = visited_edges(trees, game, node).stop
     best, best_prior = start, np.float32(-np.inf)
-    for edge in range(start, first + trees.node_num_edges[game, node]):
+    for edge in range(start, all_edges(trees, game, node).stop):
         if trees.children_priors[game, edge] > best_prior:
             best, best_prior = edge, trees.children_priors[game, edge]
     if best == start:
@@ -178,3 +177,46 @@ def move_best_unvisited_first(trees, game, node):
         trees.children_actions[game, edge] = trees.children_actions[game, edge - 1]
         trees.children_priors[game, edge] = trees.children_priors[game, edge - 1]
     trees.children_actions[game, start], trees.children_priors[game, start] = action, best_prior
+
+
+@inlined
+def visited_edges(trees, game, node):
+    """Return the range of a node's edges that were visited."""
+    first = trees.node_first_edge[game, node]
+    return range(first, first + trees.node_num_visited[game, node])
+
+
+@inlined
+def all_edges(trees, game, node):
+    """Return the range of a node's edges."""
+    first = trees.node_first_edge[game, node]
+    return range(first, first + trees.node_num_edges[game, node])
+
+
+@inlined
+def is_eligible(trees, game, node, edge):
+    """Return whether a visited edge is not refuted, or its node is lost anyway."""
+    return (trees.children_outcomes[game, edge] != LOST) | trees.node_is_lost[game, node]
+
+
+@inlined
+def qvalue(trees, game, edge, selection):
+    """Return what a visited edge is worth."""
+    if selection.takes_best:
+        return np.float64(trees.children_values[game, edge])
+    return trees.children_values[game, edge] / trees.children_visits[game, edge]
+
+
+@inlined
+def best_value(trees, game, node):
+    """Return the best value of a node's edges where each holds the best below it.
+
+    A node without an eligible edge is worth what the network says.
+    """
+    if not np.isnan(trees.node_exact_values[game, node]):
+        return trees.node_exact_values[game, node]
+    best = np.float32(-np.inf)
+    for edge in visited_edges(trees, game, node):
+        if is_eligible(trees, game, node, edge):
+            best = max(best, trees.children_values[game, edge])
+    return best if best > -np.inf else trees.node_raw_values[game, node]
