@@ -6,20 +6,13 @@ import os
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from sudoku_agents.calphazero.config import CAlphaZeroConfig
-from sudoku_agents.calphazero.search import (
-    Evaluator,
-    Rule,
-    SearchConfig,
-    SearchOutput,
-    tree_search,
-)
+from sudoku_agents.calphazero.search import Evaluator, SearchConfig, SearchOutput, tree_search
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import ModelCard
 from sudoku_learning.networks import (
@@ -121,10 +114,6 @@ def evaluator(network: Network, geometry: Geometry) -> Evaluator:
 def load(
     folder: str | os.PathLike[str] = PRETRAINED,
     simulations: int = 0,
-    root: Rule | None = None,
-    backup: Literal["mean", "max"] | None = None,
-    proofs: bool | None = None,
-    most_visited: bool = False,
     rounds: int | None = None,
     threshold: float | None = None,
     restarts: int | None = None,
@@ -134,13 +123,7 @@ def load(
 
     Args:
         folder: folder of the checkpoint or run; by default the network of this package.
-        simulations: simulations of the tree search per move; 0 plays greedily without one.
-        root: selection rule at the root, see `SearchConfig`; None takes what the
-            network was trained with.
-        backup: backup rule of the tree search; None takes the one of training.
-        proofs: whether the tree search proves moves; None takes what it was trained with.
-        most_visited: play the move that the tree search visited most often, as the cAlphaZero paper
-            does, also where the search has met a solved board.
+        simulations: simulations per move of a tree search as in training; 0 plays greedily.
         rounds: most rounds of a recurrent body per evaluation, or of each of its starts; None takes
             `START_ROUNDS` where boards start again, else those of the checkpoint, with a tree
             search at most 256 of them: it meets many lost boards, at which logits never converge.
@@ -157,39 +140,20 @@ def load(
     """
     read = partial(config_from_json, kind=CAlphaZeroConfig)
     config, network = load_network(folder, read, _make_network, rounds=rounds)
-    return make_policy(
-        network,
-        config.search,
-        simulations=simulations,
-        root=root,
-        backup=backup,
-        proofs=proofs,
-        most_visited=most_visited,
-        rounds=rounds,
-        threshold=threshold,
-        restarts=restarts,
-        noise=noise,
-    )
+    search = replace(config.search, simulations=simulations) if simulations else None
+    return make_policy(network, search, rounds, threshold, restarts, noise)
 
 
 def make_policy(
     network: Network,
-    search: SearchConfig,
-    *,
-    simulations: int,
-    root: Rule | None,
-    backup: Literal["mean", "max"] | None,
-    proofs: bool | None,
-    most_visited: bool,
+    search: SearchConfig | None,
     rounds: int | None,
     threshold: float | None,
     restarts: int | None,
     noise: float | None,
 ) -> CAlphaZeroPolicy:
-    """Make a policy of a network; `search` is that of its training, the others those of `load`."""
-    if most_visited and not simulations:
-        raise ValueError("most_visited=true is for the tree search: give simulations too")
-    if not simulations:
+    """Make a policy of a network, with a tree search if there is one; for the rest see `load`."""
+    if search is None:
         starts = choose_starts(network, rounds, restarts, noise)
         return CAlphaZeroPolicy(network, threshold=threshold, restarts=starts)
     if threshold is not None:
@@ -198,10 +162,7 @@ def make_policy(
         raise ValueError("restarts and noise: a tree search goes on from what has not converged")
     if rounds is None and network.can_converge:
         network.body.rounds = min(network.eval().body.rounds, SEARCH_ROUNDS)
-    options: dict[str, Any] = {"root": root, "backup": backup, "proofs": proofs}
-    chosen = {name: option for name, option in options.items() if option is not None}
-    search = replace(search, simulations=simulations, **chosen)
-    return CAlphaZeroPolicy(network, search, most_visited=most_visited)
+    return CAlphaZeroPolicy(network, search)
 
 
 def choose_starts(

@@ -10,7 +10,7 @@ from typing import Literal
 from sudoku_agents.best_first_search import BestFirstConfig
 from sudoku_agents.best_first_search.solver import BestFirstSolver
 from sudoku_agents.calphazero.policy import CAlphaZeroPolicy, choose_starts, make_policy
-from sudoku_agents.calphazero.search import Rule, SearchConfig
+from sudoku_agents.calphazero.search import SearchConfig
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
 from sudoku_learning.networks import POLICY_AND_VALUE, Network
 from sudoku_learning.training.config import config_from_json
@@ -26,10 +26,6 @@ def load(
     evaluations: int = BestFirstConfig.evaluations,
     propagate: bool = BestFirstConfig.propagate,
     simulations: int = 0,
-    root: Rule | None = None,
-    backup: Literal["mean", "max"] | None = None,
-    proofs: bool | None = None,
-    most_visited: bool = False,
     rounds: int | None = None,
     threshold: float | None = None,
     restarts: int | None = None,
@@ -46,12 +42,7 @@ def load(
         propagate: whether the best-first search fills in naked and hidden singles before each
             evaluation. Proofs take a tenth of the evaluations or fewer with it; without it the
             network and the rules do all the work.
-        simulations: simulations of a tree search per move, see `sudoku_agents.calphazero.policy`;
-            0 plays greedily without one.
-        root: see `sudoku_agents.calphazero.policy.load`.
-        backup: see `sudoku_agents.calphazero.policy.load`.
-        proofs: see `sudoku_agents.calphazero.policy.load`.
-        most_visited: see `sudoku_agents.calphazero.policy.load`.
+        simulations: simulations per move of a tree search (PUCT); 0 plays greedily without one.
         rounds: see `sudoku_agents.calphazero.policy.load`.
         threshold: see `sudoku_agents.calphazero.policy.load`.
         restarts: see `sudoku_agents.calphazero.policy.load`.
@@ -78,19 +69,8 @@ def load(
         return BestFirstSolver(network, settings, starts)
     if threshold is None and not simulations:
         threshold = config.threshold
-    return make_policy(
-        network,
-        SearchConfig(reward="sparse"),
-        simulations=simulations,
-        root=root,
-        backup=backup,
-        proofs=proofs,
-        most_visited=most_visited,
-        rounds=rounds,
-        threshold=threshold,
-        restarts=restarts,
-        noise=noise,
-    )
+    tree = SearchConfig(simulations, reward="sparse") if simulations else None
+    return make_policy(network, tree, rounds, threshold, restarts, noise)
 
 
 def _make_network(config: ExpertIterationConfig) -> Network:

@@ -69,8 +69,6 @@ class PlainGumbel:
         """The completed Q of every move, equation 33, and sigma's factor."""
         visits = node["visits"]
         found = {a: node["total"][a] / n for a, n in visits.items()}
-        if self.config.backup == "max":
-            found = {a: self.best(node["next"][a]) for a in visits}
         mixed = node["value"]
         if visits:
             mass = sum(node["prior"][a] for a in visits)
@@ -79,12 +77,6 @@ class PlainGumbel:
             mixed = (mixed + count * mean) / (1 + count)
         scale = (self.config.c_visit + max(visits.values(), default=0)) * self.config.c_scale
         return {a: found.get(a, mixed) for a in node["prior"]}, scale
-
-    def best(self, node):
-        """The best value that play from a node can reach as far as it was tried."""
-        if "end" in node:
-            return node["end"]
-        return max(map(self.best, node["next"].values()), default=node["value"])
 
     def improved(self, node):
         q, scale = self.q(node)
@@ -135,17 +127,15 @@ class PlainGumbel:
         return counts, policy, best
 
 
-@pytest.mark.parametrize("backup", ["mean", "max"])
 @pytest.mark.parametrize("reward", ["terminal", "sparse"])
 @pytest.mark.parametrize("simulations", [1, 8, 13, 60])
 @pytest.mark.parametrize("considered", [1, 5, 16])
-def test_equals_the_plain_search(considered, simulations, reward, backup):
+def test_equals_the_plain_search(considered, simulations, reward):
     config = SearchConfig(
         root="gumbel",
         simulations=simulations,
         considered=considered,
         reward=reward,
-        backup=backup,
         proofs=False,
     )
     boards, _, masks = roots(8, (3, 9))

@@ -130,12 +130,11 @@ def test_the_trained_agent_is_a_policy_for_every_size(tmp_path):
             check_policy(policy, Geometry.standard(size))
 
 
-def test_options_of_a_name_change_the_search_that_the_network_was_trained_with():
-    policy = load_policy("expert-iteration?simulations=9&root=gumbel&backup=max&proofs=true")
-    wanted = SearchConfig(simulations=9, reward="sparse", root="gumbel", backup="max", proofs=True)
-    assert policy.search_config == wanted
-    with pytest.raises(ValueError, match=r"root='uct' is no .*'gumbel'"):
-        load_policy("expert-iteration?simulations=9&root=uct")
+def test_a_name_changes_the_simulations_of_the_search_that_the_network_was_trained_with():
+    policy = load_policy("expert-iteration?simulations=9")
+    assert policy.search_config == SearchConfig(simulations=9, reward="sparse")
+    wanted = SearchConfig(simulations=9, reward="sparse", root="gumbel", considered=8)
+    assert load_policy("calphazero?simulations=9").search_config == wanted
 
 
 @pytest.mark.slow
@@ -149,7 +148,7 @@ def test_a_policy_follows_the_solved_board_that_its_search_has_met(monkeypatch):
     monkeypatch.setattr(players, "tree_search", counting)
     source = BankSource(puzzles.load("4x4", "test"))
     boards, _ = source.sample(300, 3, np.random.default_rng(0))
-    policy = load_policy("expert-iteration?simulations=100&proofs=true")
+    policy = load_policy("expert-iteration?simulations=100")
     result = evaluate(policy, boards)
     assert result.completion_rate == 1 and result.illegal == 0
     assert searched == [256, 44]

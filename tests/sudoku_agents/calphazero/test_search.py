@@ -62,16 +62,11 @@ class PlainSearch:
             return node["value"]
         visits = sum(edge["visits"] for edge in node["edges"].values())
 
-        def value_of(edge):
-            if self.config.backup == "max":
-                return self.best(edge["node"])
-            return float(edge["total"]) / edge["visits"]
-
         def score(edge):
             explore = self.config.c_puct * math.sqrt(max(visits, 1))
             explore *= float(edge["prior"]) / (1 + edge["visits"])
             if edge["visits"]:
-                return value_of(edge) + explore
+                return float(edge["total"]) / edge["visits"] + explore
             return explore + self.config.unvisited_bonus
 
         action, edge = max(node["edges"].items(), key=lambda item: score(item[1]))
@@ -86,13 +81,6 @@ class PlainSearch:
         edge["total"] += np.float32(value)
         return value
 
-    def best(self, node):
-        """The best value that play from a node can reach as far as it was tried."""
-        if "value" in node:
-            return np.float32(node["value"])
-        tried = [edge["node"] for edge in node["edges"].values() if edge["node"] is not None]
-        return max(map(self.best, tried), default=node["first_value"])
-
     def visit_counts(self, root):
         while sum(edge["visits"] for edge in root["edges"].values()) < self.config.simulations:
             self.simulate(root)
@@ -105,15 +93,13 @@ class PlainSearch:
 @pytest.mark.parametrize("reward", ["terminal", "sparse"])
 @pytest.mark.parametrize("end_at_dead_end", [True, False])
 @pytest.mark.parametrize("bonus", [0.0, 0.5])
-@pytest.mark.parametrize("backup", ["mean", "max"])
-def test_equals_the_plain_search(reward, end_at_dead_end, bonus, backup):
+def test_equals_the_plain_search(reward, end_at_dead_end, bonus):
     config = SearchConfig(
         simulations=60,
         c_puct=1.3,
         unvisited_bonus=bonus,
         reward=reward,
         end_at_dead_end=end_at_dead_end,
-        backup=backup,
         proofs=False,
     )
     boards, _, masks = roots(6, (3, 9))
@@ -123,9 +109,8 @@ def test_equals_the_plain_search(reward, end_at_dead_end, bonus, backup):
         np.testing.assert_array_equal(found.visit_counts[i], plain.visit_counts(plain.node(cells)))
 
 
-@pytest.mark.parametrize("backup", ["mean", "max"])
-def test_a_batched_search_goes_on_from_the_subtree_of_the_move(backup):
-    config = SearchConfig(simulations=40, reward="sparse", backup=backup, proofs=False)
+def test_a_batched_search_goes_on_from_the_subtree_of_the_move():
+    config = SearchConfig(simulations=40, reward="sparse", proofs=False)
     boards, _, masks = roots(8, 6)
     plain = PlainSearch(config, arbitrary)
     trees, games = [plain.node(cells) for cells in boards], np.arange(8)
@@ -211,17 +196,3 @@ def test_the_games_are_those_of_the_environment(name, many, end_at_dead_end, rew
         ends += rewards[games][~goes_on].tolist()
         running[games] = goes_on
     assert len(ends) == 64 and len(set(ends)) > 1
-
-
-def test_the_best_value_is_that_of_one_good_reply_among_bad_ones():
-    boards, masks = np.zeros((1, 4, 4), np.int8), np.zeros((1, 64), np.bool_)
-    masks[0, 0] = True  # only the digit 1 in the first cell may be played
-
-    def evaluate(boards, masks):
-        return uniform(boards, masks)[0], np.where(boards[:, 3, 3] == 2, 0.9, 0.1).astype("f4")
-
-    for backup, value in (("mean", 0.25), ("max", 0.9)):
-        config = SearchConfig(simulations=64, unvisited_bonus=1.0, backup=backup)
-        found = tree_search(boards, masks, FOUR, evaluate, config)
-        assert found.best_actions() == [0] and (found.action_weights == masks).all()
-        np.testing.assert_allclose(found.values, value, atol=0.15 * (backup == "mean"))

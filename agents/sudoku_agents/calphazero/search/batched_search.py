@@ -105,7 +105,7 @@ class BatchedSearch:
                 boards, masks = boards[games], masks[games]
             priors, values[games] = evaluate(boards, masks)
             expand(trees, params, games, leaves[games], priors, values[games], masks)
-        backup_values(trees, params, values)
+        backup_values(trees, values)
 
 
 def tree_search(

@@ -46,9 +46,6 @@ class SearchConfig:
     """sigma(q) = (c_visit + most visits) * c_scale * q (gumbel)"""
     c_scale: float = 0.1
     """see `c_visit` (gumbel)"""
-    backup: Literal["mean", "max"] = "mean"
-    """what a move is worth: the `mean` of the simulations through it, or the `max` over what can
-    follow it, since nothing is left to chance"""
     proofs: bool = True
     """never try what is proven lost again, and end a search whose root is proven"""
     reuse: bool = True
@@ -74,7 +71,6 @@ class SelectionParams(NamedTuple):
     """Numbers of `SearchConfig` for selection and backup."""
 
     rule: int  # index in `RULES`
-    takes_best: bool  # an edge is worth the best value below it, not the mean
     simulations: int
     c_puct: float
     unvisited_bonus: float
@@ -103,7 +99,6 @@ def search_params(geometry: Geometry, config: SearchConfig) -> tuple[Any, ...]:
     )
     selection = SelectionParams(
         rule=RULES.index(config.root),
-        takes_best=config.backup == "max",
         simulations=config.simulations,
         c_puct=config.c_puct,
         unvisited_bonus=config.unvisited_bonus,

@@ -100,7 +100,7 @@ def select_gumbel_root(trees, game, selection):
         for edge in visited:
             if is_eligible(trees, game, 0, edge) and trees.children_visits[game, edge] == level:
                 score = trees.root_scores[game, edge - visited.start]
-                score += scale * qvalue(trees, game, edge, selection)
+                score += scale * qvalue(trees, game, edge)
                 if score > best_score:
                     best, best_score = edge, score
         if level == 0 and has_unvisited:
@@ -124,7 +124,7 @@ def write_gumbel_weights(trees, game, selection, priors, solved, weights, scores
         if edge < visited.stop:
             if not is_eligible(trees, game, 0, edge):
                 continue
-            value, visits = qvalue(trees, game, edge, selection), trees.children_visits[game, edge]
+            value, visits = qvalue(trees, game, edge), trees.children_visits[game, edge]
         action = trees.children_actions[game, edge]
         weights[action] = priors[action] * np.exp(scale * (value - top))
         if visits == most or solved[action]:
@@ -140,7 +140,7 @@ def completed_values(trees, game, node, selection):
     visits, most, mass, weighted, top = 0, 0, 0.0, 0.0, -np.inf
     for edge in visited_edges(trees, game, node):
         if is_eligible(trees, game, node, edge):
-            value = qvalue(trees, game, edge, selection)
+            value = qvalue(trees, game, edge)
             visits += trees.children_visits[game, edge]
             most = max(most, trees.children_visits[game, edge])
             mass += trees.children_priors[game, edge]
@@ -169,13 +169,13 @@ def select_gumbel(trees, game, node, selection):
     total = max(unvisited_mass, 0.0) * weight
     for edge in visited:
         if is_eligible(trees, game, node, edge):
-            value = qvalue(trees, game, edge, selection)
+            value = qvalue(trees, game, edge)
             total += trees.children_priors[game, edge] * np.exp(scale * (value - top))
     total = max(total, 1e-300)
     best, best_score = -1, -np.inf
     for edge in visited:
         if is_eligible(trees, game, node, edge):
-            value = qvalue(trees, game, edge, selection)
+            value = qvalue(trees, game, edge)
             score = trees.children_priors[game, edge] * np.exp(scale * (value - top)) / total
             score -= trees.children_visits[game, edge] / (1 + visits)
             if score > best_score:

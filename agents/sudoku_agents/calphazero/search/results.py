@@ -12,7 +12,6 @@ from sudoku_agents.calphazero.search.gumbel import SMALLEST_PRIOR, write_gumbel_
 from sudoku_agents.calphazero.search.proofs import LOST, WON
 from sudoku_agents.calphazero.search.tree import (
     all_edges,
-    best_value,
     borrowed_trees,
     is_eligible,
     visited_edges,
@@ -30,8 +29,7 @@ class SearchOutput:
     visit_counts: NDArray[np.int32]
     """`[B, N**3]`, how often each action was simulated"""
     values: NDArray[np.float32]
-    """`[B]`, what the root is worth: the mean over the simulations, or the best value, see
-    `SearchConfig.backup`; 1 or 0 where it is proven to be"""
+    """`[B]`, what the root is worth: the mean over the simulations; 1 or 0 where it is proven"""
     solved: NDArray[np.bool_]
     """`[B, N**3]`, actions that are proven to win"""
     refuted: NDArray[np.bool_]
@@ -89,7 +87,7 @@ def root_results(trees, params, games, priors, masks):
             else:
                 solved[i, action] = is_visited and found == WON
             refuted[i, action] = outcome == LOST or (is_visited and found == LOST)
-        values[i] = _root_value(trees, game, outcome, is_sparse, selection)
+        values[i] = _root_value(trees, game, outcome, is_sparse)
         if selection.rule == GUMBEL:
             write_gumbel_weights(
                 trees, game, selection, priors[i], solved[i], weights[i], scores[i]
@@ -112,13 +110,11 @@ def root_results(trees, params, games, priors, masks):
 
 
 @inlined
-def _root_value(trees, game, outcome, is_sparse, selection):
+def _root_value(trees, game, outcome, is_sparse):
     if outcome == WON:
         return np.float32(1)
     if outcome == LOST and is_sparse:
         return np.float32(0)
-    if selection.takes_best:
-        return best_value(trees, game, 0)
     total, visits = np.float32(0), 0
     for edge in visited_edges(trees, game, 0):
         total += trees.children_values[game, edge]

@@ -55,7 +55,7 @@ def select_puct(trees, game, node, selection):
         if is_eligible(trees, game, node, edge):
             share = exploration * trees.children_priors[game, edge]
             score = share / (1 + trees.children_visits[game, edge])
-            score += qvalue(trees, game, edge, selection)
+            score += qvalue(trees, game, edge)
             if score > best_score:
                 best, best_score = edge, score
     unvisited = visited.stop

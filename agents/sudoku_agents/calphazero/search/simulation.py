@@ -20,7 +20,6 @@ from sudoku_agents.calphazero.search.selection import select_edge
 from sudoku_agents.calphazero.search.tree import (
     NUM_EDGES,
     add_node,
-    best_value,
     borrowed_trees,
     move_best_unvisited_first,
 )
@@ -141,17 +140,11 @@ def expand(trees, params, games, nodes, priors, values, masks):
 
 
 @njit(cache=True)
-def backup_values(trees, params, values):
+def backup_values(trees, values):
     """Add the value of each game's leaf, float32 `[G]`, to every edge of its path."""
-    trees, params = borrowed_trees(trees), borrowed_params(params)
+    trees = borrowed_trees(trees)
     for game in range(len(values)):
-        value = values[game]
-        for step in range(trees.path_length[game] - 1, -1, -1):
+        for step in range(trees.path_length[game]):
             edge = trees.path_edges[game, step]
             trees.children_visits[game, edge] += 1
-            if params.selection.takes_best:
-                trees.children_values[game, edge] = value
-                node = trees.children_index[game, trees.path_edges[game, step - 1]] if step else 0
-                value = best_value(trees, game, node)
-            else:
-                trees.children_values[game, edge] += value
+            trees.children_values[game, edge] += values[game]

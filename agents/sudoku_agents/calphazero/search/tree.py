@@ -61,8 +61,7 @@ class Trees(NamedTuple):
     children_visits: NDArray[np.int32]
     """`[G, E]`"""
     children_values: NDArray[np.float32]
-    """`[G, E]`, the sum over all simulations through the edge (AlphaZero's W), or the best value
-    below it, see `SearchConfig.backup`"""
+    """`[G, E]`, the sum over all simulations through the edge (AlphaZero's W)"""
     children_index: NDArray[np.int32]
     """`[G, E]`, the node behind the edge, or -1"""
     children_outcomes: NDArray[np.int8]
@@ -200,23 +199,6 @@ def is_eligible(trees, game, node, edge):
 
 
 @inlined
-def qvalue(trees, game, edge, selection):
-    """Return what a visited edge is worth."""
-    if selection.takes_best:
-        return np.float64(trees.children_values[game, edge])
+def qvalue(trees, game, edge):
+    """Return the mean value of the simulations through a visited edge."""
     return trees.children_values[game, edge] / trees.children_visits[game, edge]
-
-
-@inlined
-def best_value(trees, game, node):
-    """Return the best value of a node's edges where each holds the best below it.
-
-    A node without an eligible edge is worth what the network says.
-    """
-    if not np.isnan(trees.node_exact_values[game, node]):
-        return trees.node_exact_values[game, node]
-    best = np.float32(-np.inf)
-    for edge in visited_edges(trees, game, node):
-        if is_eligible(trees, game, node, edge):
-            best = max(best, trees.children_values[game, edge])
-    return best if best > -np.inf else trees.node_raw_values[game, node]
