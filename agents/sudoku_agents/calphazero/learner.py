@@ -5,14 +5,11 @@ Source: cAlphaZero (Agarwal et al.), Algorithm 1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from sudoku_agents.calphazero.config import CAlphaZeroConfig
@@ -25,49 +22,32 @@ from sudoku_gym.geometry import Geometry, symmetry
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.networks import POLICY_AND_VALUE, Network
 from sudoku_learning.networks.network import seeded
-from sudoku_learning.training import (
-    LearnerState,
-    Optimizer,
-    Progress,
-    Report,
-    RunGenerators,
-    train_cli,
-)
+from sudoku_learning.training import Optimizer, Progress, Report, RunGenerators, train_cli
 from sudoku_learning.training.environments import geometry_of_env
-from sudoku_learning.training.sampling import SamplingLearner, make_sampler, split_games
-
-
-@dataclass(frozen=True)
-class CAlphaZeroLosses:
-    """Means over an iteration's updates."""
-
-    policy: float  # cross entropy of the network's policy against the search's, nats
-    value: float  # squared error of the value
-    entropy: float  # entropy of the network's policy, nats
-    accuracy: float  # share of first choices that are (among) the search's: Algorithm 1's alpha
-    positions: int  # how many were trained on, with repeats
+from sudoku_learning.training.sampling import SamplingLearner, make_sampler
 
 
 def update_network(
     network: Network,
     optimizer: Optimizer,
     positions: Positions,
-    num_new: int,
+    updates: int,
     geometry: Geometry,
     config: CAlphaZeroConfig,
     rng: np.random.Generator,
-) -> CAlphaZeroLosses:
+) -> dict[str, float]:
     """Update the network on batches drawn with replacement; the loss counts at every round.
 
-    `num_new` is how many positions the latest self-play added; it sets the number of updates. `rng`
-    draws the batches and the symmetries.
+    `rng` draws the batches and the symmetries. Returns means over the updates: `policy`, the cross
+    entropy of the network's policy against the search's, and its `entropy`, in nats; the squared
+    error of the `value`; and `accuracy`, the share of first choices that are (among) the search's,
+    Algorithm 1's alpha.
     """
-    weights, batch_size = config.loss, config.optimizer.batch_size
+    weights = config.loss
     network.train()
-    updates = ceil(weights.passes * num_new / batch_size)
     sums = np.zeros(4)
     for _ in range(updates):
-        batch = positions[rng.integers(len(positions), size=batch_size)]
+        batch = positions[rng.integers(len(positions), size=config.optimizer.batch_size)]
         boards, policies = batch.boards, batch.policies.dense(geometry.num_placements)
         if config.augment:
             moved_by = symmetry.sample(geometry, len(batch), rng)
@@ -85,11 +65,13 @@ def update_network(
         )
         loss = weights.value_weight * value_loss + policy_loss - weights.entropy_weight * entropy
         optimizer.step(loss)
-        accuracy = _first_choice_agrees(found["policy"][-1], policies)
-        sums += [policy_loss.item(), value_loss.item(), entropy.item(), accuracy]
+        choices = found["policy"][-1].detach().argmax(1).numpy()
+        agrees = policies[np.arange(len(policies)), choices] == policies.max(1)
+        sums += [policy_loss.item(), value_loss.item(), entropy.item(), agrees.mean()]
     network.eval()
-    policy_mean, value_mean, entropy_mean, accuracy = (sums / updates).tolist()
-    return CAlphaZeroLosses(policy_mean, value_mean, entropy_mean, accuracy, updates * batch_size)
+    return dict(
+        zip(("policy", "value", "entropy", "accuracy"), (sums / updates).tolist(), strict=True)
+    )
 
 
 def losses(
@@ -115,11 +97,6 @@ def losses(
     return value_loss, policy_loss, entropy
 
 
-def _first_choice_agrees(logits: Tensor, policies: NDArray[np.float32]) -> float:
-    choice = logits.detach().argmax(1).numpy()
-    return float((policies[np.arange(len(policies)), choice] == policies.max(1)).mean())
-
-
 class CAlphaZeroLearner(SamplingLearner):
     """Learns from its own games."""
 
@@ -137,52 +114,37 @@ class CAlphaZeroLearner(SamplingLearner):
     def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
         """Play games with the given numbers of blanks, and update the network."""
         config = self.config
-        tasks = split_games(config.games, blanks, config.ray, random.numpy)
-        games = SelfPlayGames.concatenate(self.sampler.sample(self.network.state_dict(), tasks))
+        games: SelfPlayGames = self.sample(config.games, blanks, config.ray, random.numpy)
         self.replay.add(games.positions)
         self.optimizer.schedule(progress.share)
-        means = update_network(
-            self.network,
-            self.optimizer,
-            self.replay.all(),
-            len(games.positions),
-            self._geometry,
-            config,
-            random.numpy,
-        )
+        batch_size, positions = config.optimizer.batch_size, self.replay.all()
+        updates = ceil(config.loss.passes * len(games.positions) / batch_size)
+        network, geometry, rng = self.network, self._geometry, random.numpy
+        means = update_network(network, self.optimizer, positions, updates, geometry, config, rng)
+        trained = updates * batch_size
         return Report(
             steps=int(games.lengths.sum()),
             curves={
-                curves.POLICY_ACCURACY: means.accuracy,
+                curves.POLICY_ACCURACY: means["accuracy"],
                 curves.EPISODIC_RETURN: float(games.returns.mean()),
                 curves.EPISODIC_LENGTH: float(games.lengths.mean()),
-                curves.POLICY_LOSS: means.policy,
-                curves.VALUE_LOSS: means.value,
-                curves.ENTROPY: means.entropy,
+                curves.POLICY_LOSS: means["policy"],
+                curves.VALUE_LOSS: means["value"],
+                curves.ENTROPY: means["entropy"],
                 curves.LEARNING_RATE: self.optimizer.learning_rate,
             },
             columns={
-                "policy": f"{means.policy:.3f}",
-                "value": f"{means.value:.4f}",
+                "policy": f"{means['policy']:.3f}",
+                "value": f"{means['value']:.4f}",
                 "sampled": f"{games.solved.mean():.1%}",
             },
-            metrics={"policy_accuracy": (round(means.accuracy * means.positions), means.positions)},
+            metrics={"policy_accuracy": (round(means["accuracy"] * trained), trained)},
         )
 
     def policy(self) -> CAlphaZeroPolicy:
         """Return the policy without search."""
         return CAlphaZeroPolicy(self.network)
 
-    def state(self) -> LearnerState:
-        """Return weights, optimizer and replay."""
-        return replace(self.optimizer.state(), arrays=self.replay.arrays())
 
-    def restore(self, state: LearnerState) -> None:
-        """Restore the state of a learner with the same configuration."""
-        self.optimizer.restore(state)
-        self.replay.restore(state.arrays)
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Train from the command line, see `CAlphaZeroConfig`; return 0, for the shell."""
-    return train_cli(CAlphaZeroConfig, CAlphaZeroLearner, "calphazero", argv)
+main = partial(train_cli, CAlphaZeroConfig, CAlphaZeroLearner, "calphazero")
+"""Trains from the command line, see `train_cli`."""

@@ -24,7 +24,6 @@ class SelfPlayGames(Batch):
     """G games of self-play."""
 
     positions: Positions  # every board at which a move was made, in the order of moves
-    levels: NDArray[np.int64]  # int64 `[G]`, blanks at the start
     solved: NDArray[np.bool_]  # bool `[G]`
     returns: NDArray[np.float32]  # float32 `[G]`
     lengths: NDArray[np.int64]  # int64 `[G]`, moves
@@ -68,7 +67,6 @@ def self_play(
     """
     count = envs.num_envs
     boards, info = envs.reset(seed=int(rng.integers(2**32)))
-    levels = info["blanks"].astype(np.int64)
     running = info["action_mask"].any(1)
     returns = np.zeros(count, np.float32)
     solved = np.zeros(count, np.bool_)
@@ -94,7 +92,7 @@ def self_play(
         SparsePolicies.concatenate([policies for _, _, policies in moves]),
         np.concatenate([returns[games] for games, _, _ in moves]),
     )
-    return SelfPlayGames(positions, levels, solved, returns, lengths)
+    return SelfPlayGames(positions, solved, returns, lengths)
 
 
 def choose_moves(

@@ -6,7 +6,7 @@ Sources: Anthony, Tian and Barber, "Thinking fast and slow with deep learning an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -225,6 +225,5 @@ def _scaled(boards: int, geometry: Geometry) -> int:
     return max(1, round(boards * min(2.0, 81 / geometry.num_cells)))
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Train from the command line, see `ExpertIterationConfig`; return 0, for the shell."""
-    return train_cli(ExpertIterationConfig, ExpertIterationLearner, "expert-iteration", argv)
+main = partial(train_cli, ExpertIterationConfig, ExpertIterationLearner, "expert-iteration")
+"""Trains from the command line, see `train_cli`."""

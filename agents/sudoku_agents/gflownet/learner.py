@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -28,16 +26,9 @@ from sudoku_learning.recurrent import (
     draw_batches,
     run_updates,
 )
-from sudoku_learning.training import (
-    LearnerState,
-    Optimizer,
-    Progress,
-    Report,
-    RunGenerators,
-    train_cli,
-)
+from sudoku_learning.training import Optimizer, Progress, Report, RunGenerators, train_cli
 from sudoku_learning.training.environments import training_source
-from sudoku_learning.training.sampling import SamplingLearner, make_sampler, split_games
+from sudoku_learning.training.sampling import SamplingLearner, make_sampler
 from sudoku_learning.training.weights import load_initial_weights
 
 BALANCE_LOSS = "losses/balance_loss"
@@ -74,7 +65,7 @@ class GFlowNetLearner(SamplingLearner):
         steps = solved = played = 0
         losses = []
         for _ in range(config.updates):
-            drawn = self._draw(blanks, random.numpy)
+            drawn = self.sample(config.puzzles, blanks, config.ray, random.numpy)
             if self._uses_balance_loss:
                 losses.append(self._balance_step(drawn, random.numpy))
             solutions = drawn[drawn.solved]
@@ -104,20 +95,6 @@ class GFlowNetLearner(SamplingLearner):
     def policy(self) -> GFlowNetPolicy:
         """Return the greedy policy, in the order of the configuration."""
         return GFlowNetPolicy(self.network, order=self.config.order)
-
-    def state(self) -> LearnerState:
-        """Return weights, optimizer and the solutions that were found."""
-        return replace(self.optimizer.state(), arrays=self.replay.arrays())
-
-    def restore(self, state: LearnerState) -> None:
-        """Restore the state of a learner with the same configuration."""
-        self.optimizer.restore(state)
-        self.replay.restore(state.arrays)
-
-    def _draw(self, blanks: Blanks, rng: np.random.Generator) -> Trajectories:
-        config = self.config
-        tasks = split_games(config.puzzles, blanks, config.ray, rng)
-        return Trajectories.concatenate(self.sampler.sample(self.network.state_dict(), tasks))
 
     def _balance_step(self, drawn: Trajectories, rng: np.random.Generator) -> tuple[float, float]:
         """Update the network on trajectories, and some that lead to solutions found earlier.
@@ -175,6 +152,5 @@ def _column(curve: str) -> str:
     return {LOG_Z: "log Z", curves.TRAINING_COMPLETION: "solved"}.get(curve, "loss")
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Train from the command line, see `GFlowNetConfig`; return 0, for the shell."""
-    return train_cli(GFlowNetConfig, GFlowNetLearner, "gflownet", argv)
+main = partial(train_cli, GFlowNetConfig, GFlowNetLearner, "gflownet")
+"""Trains from the command line, see `train_cli`."""

@@ -8,7 +8,7 @@ to them, or failures of some.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
@@ -17,10 +17,12 @@ from torch import Tensor
 
 from sudoku_gym.plugins import suggest_extra
 from sudoku_gym.puzzles.sources import Blanks
+from sudoku_learning.networks import Network
 from sudoku_learning.training.config import RayConfig
-from sudoku_learning.training.learner import Learner
+from sudoku_learning.training.learner import Learner, LearnerState
 from sudoku_learning.training.learner import SamplingTask as SamplingTask
 from sudoku_learning.training.learner import Worker as Worker
+from sudoku_learning.training.optimizer import Optimizer
 
 _Sample = TypeVar("_Sample")
 
@@ -108,10 +110,39 @@ def make_sampler(make_worker: Callable[[], Worker[_Sample]], ray: RayConfig) -> 
     return RaySampler(make_worker, ray)
 
 
-class SamplingLearner(Learner):
-    """A learner with a sampler, which it starts and closes."""
+class Replay(Protocol):
+    """What a learner keeps of its samples."""
 
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """Return everything that `restore` needs."""
+        ...
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take over the arrays of another replay."""
+
+
+class SamplingLearner(Learner):
+    """A learner whose samples are drawn with its network, and kept in a replay."""
+
+    network: Network
+    optimizer: Optimizer
+    replay: Replay
     sampler: Sampler[Any]
+
+    def sample(self, games: int, blanks: Blanks, ray: RayConfig, rng: np.random.Generator) -> Any:
+        """Return the joined samples of an iteration's games, see `split_games`."""
+        tasks = split_games(games, blanks, ray, rng)
+        samples = self.sampler.sample(self.network.state_dict(), tasks)
+        return type(samples[0]).concatenate(samples)
+
+    def state(self) -> LearnerState:
+        """Return weights, optimizer and replay."""
+        return replace(self.optimizer.state(), arrays=self.replay.arrays())
+
+    def restore(self, state: LearnerState) -> None:
+        """Restore the state of a learner with the same configuration."""
+        self.optimizer.restore(state)
+        self.replay.restore(state.arrays)
 
     def start(self) -> None:
         """Start the actors, if any."""

@@ -66,7 +66,7 @@ def test_self_play_keeps_the_rules(tmp_path, reward, temperature, root):
     assert not policies[~masks].any()
     np.testing.assert_allclose(policies.sum(1), 1, rtol=1e-6)
     assert games.lengths.sum() == len(positions)
-    assert (games.levels == 7).all() and games.lengths.max() == 7
+    assert games.lengths.max() == 7
     assert (games.lengths[games.solved] == 7).all()
     assert (games.returns[games.solved] == 1).all()
     assert (games.returns[~games.solved] < 1).all()

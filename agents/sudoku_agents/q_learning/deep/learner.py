@@ -7,7 +7,7 @@ Hessel et al., "Rainbow" (2018), for putting them together.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil
@@ -41,7 +41,6 @@ from sudoku_learning.training.sampling import (
     SamplingLearner,
     SamplingTask,
     make_sampler,
-    split_games,
 )
 
 
@@ -180,8 +179,7 @@ class DQNLearner(SamplingLearner):
     def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
         """Play games with the given numbers of blanks, and update the network."""
         config, rng = self.config, random.numpy
-        tasks = split_games(config.games, blanks, config.ray, rng)
-        games = DQNGames.concatenate(self.sampler.sample(self.network.state_dict(), tasks))
+        games: DQNGames = self.sample(config.games, blanks, config.ray, rng)
         self.replay.add(games.transitions)
         self.optimizer.schedule(progress.share)
         first, last = config.replay.importance, config.replay.last_importance
@@ -214,24 +212,18 @@ class DQNLearner(SamplingLearner):
 
     def state(self) -> LearnerState:
         """Return weights, optimizer, target network and replay."""
-        own = self.optimizer.state()
-        target_weights = self.target_network.state_dict()
-        tensors = own.tensors | {
-            f"{_TARGET}{name}": value for name, value in target_weights.items()
-        }
-        return replace(own, tensors=tensors, arrays=self.replay.arrays())
+        own, target = super().state(), self.target_network.state_dict()
+        named = {f"{_TARGET}{name}": value for name, value in target.items()}
+        return replace(own, tensors=own.tensors | named)
 
     def restore(self, state: LearnerState) -> None:
         """Restore the state of a learner with the same configuration."""
-        own = {n: value for n, value in state.tensors.items() if not n.startswith(_TARGET)}
-        target_weights = {
-            n.removeprefix(_TARGET): v for n, v in state.tensors.items() if n.startswith(_TARGET)
-        }
-        self.optimizer.restore(replace(state, tensors=own))
-        self.target_network.load_state_dict(target_weights)
-        self.replay.restore(state.arrays)
+        tensors = dict(state.tensors)
+        names = self.target_network.state_dict()
+        target = {name: tensors.pop(f"{_TARGET}{name}") for name in names}
+        super().restore(replace(state, tensors=tensors))
+        self.target_network.load_state_dict(target)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Train from the command line, see `DQNConfig`; return 0, for the shell."""
-    return train_cli(DQNConfig, DQNLearner, "dqn", argv)
+main = partial(train_cli, DQNConfig, DQNLearner, "dqn")
+"""Trains from the command line, see `train_cli`."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -199,6 +200,5 @@ def _explore(
     return sample_actions(np.where(explores[:, None], masks, best), rng)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Train from the command line, see `QLearningConfig`; return 0, for the shell."""
-    return train_cli(QLearningConfig, QLearningLearner, "q-learning", argv)
+main = partial(train_cli, QLearningConfig, QLearningLearner, "q-learning")
+"""Trains from the command line, see `train_cli`."""
