@@ -34,7 +34,7 @@ def small(run, **changes):
         games=16,
         validation_games=16,
         checkpoint_every=2,
-        replay=ReplayConfig(capacity=300, importance=0.4, last_importance=1.0),
+        replay=ReplayConfig(capacity=300),
         updates=DQNUpdatesConfig(segments=3),
         optimizer=OptimizerConfig(4e-3, 16, constant_share=0.5),
         network=FactorGraphConfig(8, 4, intersections=True),

@@ -73,10 +73,9 @@ def networks(config, seed=0):
     return [seeded(seed + n, lambda: make_q_network(config, FOUR)).eval() for n in range(2)]
 
 
-@pytest.mark.parametrize("double", [True, False])
 @pytest.mark.parametrize("values", ["solvable", "plain"])
-def test_the_best_placement_tells_the_value(double, values):
-    chosen = TargetsConfig(double=double, backup="max", hindsight=False)
+def test_the_best_placement_tells_the_value(values):
+    chosen = TargetsConfig(backup="max", hindsight=False)
     config = replace(SMALL, values=values, targets=chosen)
     boards, geometry = boards_under_play("4x4", 40, np.random.default_rng(1))
     network, target_network = networks(config)
@@ -86,7 +85,7 @@ def test_the_best_placement_tells_the_value(double, values):
         by, told = (each(*inputs)["q"].double() for each in (network, target_network))
     if values == "solvable":
         by, told = by.sigmoid(), told.sigmoid()
-    by = torch.where(inputs[1], by if double else told, -torch.inf)
+    by = torch.where(inputs[1], by, -torch.inf)
     wanted = torch.where(inputs[1].any(1), told[torch.arange(40), by.argmax(1)], 0.0)
     found = board_values(boards, network, target_network, geometry, config)
     np.testing.assert_allclose(found, wanted.numpy(), atol=1e-6)

@@ -26,8 +26,6 @@ class TargetsConfig:
     """rewards that are summed before a value takes over"""
     discount: float = 1.0
     """gamma"""
-    double: bool = True
-    """let the network under training choose the placement whose value the target network gives"""
     backup: Literal["max", "constraint"] = "constraint"
     """the value of a board: `max`, that of its best placement; `constraint`, that of the best one
     in the constraint where the best one is worst, which is the same at the true values and lower
@@ -55,16 +53,11 @@ class ReplayConfig:
     """number of transitions"""
     priority: float = 0.6
     """alpha: transitions are drawn in proportion to error**alpha; 0 draws uniformly"""
-    importance: float = 0.0
-    """beta, the exponent of the importance weights, at the start of the run; it rises linearly to
-    `last_importance`. 0 by default: Sudoku is deterministic, so priorities cause no bias"""
-    last_importance: float = 0.0
-    """beta at the end of the run; Schaul et al. have 0.4 to 1"""
 
     def __post_init__(self) -> None:
         """Check the values."""
         check_counts(self, "capacity")
-        check_shares(self, "priority", "importance", "last_importance")
+        check_shares(self, "priority")
 
 
 @registered("dqn/updates")

@@ -1,8 +1,8 @@
 """Deep Q-learning as a learner: games, a replay, updates, and a target network.
 
 Sources: Mnih et al., "Human-level control through deep reinforcement learning" (2015); van Hasselt
-et al. (2016) for `double`; Wang et al. (2016) for `dueling`; Schaul et al. (2016) for `priority`;
-Hessel et al., "Rainbow" (2018), for putting them together.
+et al. (2016) for double targets; Wang et al. (2016) for `dueling`; Schaul et al. (2016) for
+`priority`; Hessel et al., "Rainbow" (2018), for putting them together.
 """
 
 from __future__ import annotations
@@ -182,10 +182,8 @@ class DQNLearner(SamplingLearner):
         games: DQNGames = self.sample(config.games, blanks, config.ray, rng)
         self.replay.add(games.transitions)
         self.optimizer.schedule(progress.share)
-        first, last = config.replay.importance, config.replay.last_importance
-        beta = first + (last - first) * progress.share
         networks = self.network, self.target_network
-        batch = ReplayBatch(*networks, self.replay, self._geometry, config, beta, rng)
+        batch = ReplayBatch(*networks, self.replay, self._geometry, config, rng)
         count = ceil(config.updates.passes * len(games.transitions) / config.optimizer.batch_size)
         means = run_updates(self.network, self.optimizer, [batch] * count)
         return Report(

@@ -41,15 +41,6 @@ class Transitions(Batch):
         return cls(*arrays)
 
 
-@dataclass(frozen=True)
-class SampledTransitions:
-    """B sampled transitions."""
-
-    transitions: Transitions
-    index: NDArray[np.int64]  # int64 `[B]`, rows of the replay
-    weights: NDArray[np.float32]  # float32 `[B]`, importance weights, at most 1
-
-
 class TransitionReplay:
     """The latest `capacity` transitions on N x N boards; `priority` as in `ReplayConfig`."""
 
@@ -74,31 +65,28 @@ class TransitionReplay:
         self._length = min(self._capacity, self._length + len(transitions))
         self._priorities[index] = self._priorities.max() or 1.0
 
-    def sample(self, count: int, beta: float, rng: np.random.Generator) -> SampledTransitions:
-        """Draw transitions, with replacement.
+    def __getitem__(self, rows: NDArray[np.int64]) -> Transitions:
+        """Return the transitions in some rows."""
+        return self._transitions[rows]
 
-        `beta` is the exponent of the importance weights: 1 corrects the bias of the priorities
-        fully, 0 not at all.
+    def sample(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Draw rows with replacement, int64 `[count]`.
+
+        Without the importance weights of the source: Sudoku is deterministic, so priorities cause
+        no bias.
         """
         if not self._priority:
-            index = rng.integers(self._length, size=count)
-            return SampledTransitions(self._transitions[index], index, np.ones(count, np.float32))
+            return rng.integers(self._length, size=count)
         # Stratified: one from each of `count` equal parts, for a lower variance.
         quantiles = (np.arange(count) + rng.random(count)) / count
         sums = self._priorities[: self._length].cumsum()
-        index = np.searchsorted(sums, quantiles * sums[-1], side="right")
-        index = index.clip(max=self._length - 1)
-        priorities = self._priorities[index]
-        weights = (priorities.min() / priorities) ** beta
-        return SampledTransitions(self._transitions[index], index, weights.astype(np.float32))
+        rows = np.searchsorted(sums, quantiles * sums[-1], side="right")
+        return rows.clip(max=self._length - 1)
 
-    def set_errors(self, index: NDArray[np.int64], errors: NDArray[np.float32]) -> None:
-        """Set priorities from the absolute errors of sampled transitions, float32 `[B]`.
-
-        `index` int64 `[B]` is that of the sample.
-        """
+    def set_errors(self, rows: NDArray[np.int64], errors: NDArray[np.float32]) -> None:
+        """Set priorities from the absolute errors float32 `[B]` of the rows int64 `[B]`."""
         errors = np.maximum(errors, SMALLEST_ERROR)
-        self._priorities[index] = errors.astype(np.float64) ** self._priority
+        self._priorities[rows] = errors.astype(np.float64) ** self._priority
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return everything that `restore` needs."""

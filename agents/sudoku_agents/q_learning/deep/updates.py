@@ -39,8 +39,8 @@ def compute_targets(
 ) -> Targets:
     """Return the targets of a batch of transitions.
 
-    With `double` the network under training chooses the placements of later boards, and the target
-    network gives their values.
+    The network under training chooses the placements of later boards, and the target network gives
+    their values (double Q-learning).
     """
     count, size = len(transitions), geometry.size
     known = np.zeros((count, size**3), np.bool_)
@@ -75,9 +75,7 @@ def board_values(
     inputs = torch.from_numpy(boards), torch.from_numpy(masks), geometry
     with torch.no_grad():
         values = as_values(target_network(*inputs)[HEAD], config).numpy()
-        chosen_by = values
-        if config.targets.double:
-            chosen_by = as_values(network(*inputs)[HEAD], config).numpy()
+        chosen_by = as_values(network(*inputs)[HEAD], config).numpy()
     if config.targets.backup == "max":
         choice = np.where(masks, chosen_by, -np.inf).argmax(1)
         can_go_on = masks.any(1)
@@ -130,8 +128,7 @@ class ReplayBatch(RecurrentBatch):
     """Boards of transitions drawn from the replay, under training; each update is a soft one too.
 
     With `segments=1` every update draws a fresh batch; otherwise boards and recurrent states carry
-    over. `beta` is that of `TransitionReplay.sample`. `boards` are int8 `[B, N, N]`, `masks` bool
-    `[B, N**3]`.
+    over. `boards` are int8 `[B, N, N]`, `masks` bool `[B, N**3]`.
     """
 
     def __init__(
@@ -141,7 +138,6 @@ class ReplayBatch(RecurrentBatch):
         replay: TransitionReplay,
         geometry: Geometry,
         config: DQNConfig,
-        beta: float,
         rng: np.random.Generator,
     ) -> None:
         count, size = config.optimizer.batch_size, geometry.size
@@ -151,7 +147,6 @@ class ReplayBatch(RecurrentBatch):
         self._replay = replay
         self._geometry = geometry
         self._config = config
-        self._beta = beta
         self.boards = np.zeros((count, size, size), np.int8)
         self.masks = np.zeros((count, size**3), np.bool_)
         self.targets = Targets(
@@ -202,17 +197,17 @@ class ReplayBatch(RecurrentBatch):
     def _fill(self, rows: NDArray[np.int64]) -> None:
         """Put sampled transitions and their targets into some rows."""
         config, geometry = self._config, self._geometry
-        sample = self._replay.sample(len(rows), self._beta, self._rng)
-        transitions = sample.transitions
+        drawn = self._replay.sample(len(rows), self._rng)
+        transitions = self._replay[drawn]
         targets = compute_targets(
             transitions, self._network, self._target_network, geometry, config
         )
         self.boards[rows] = transitions.boards
         self.masks[rows] = legal_placements(transitions.boards, geometry, config.actions)
         self._actions[rows] = transitions.actions
-        self._replay_index[rows] = sample.index
-        scale = np.where(targets.all_known, HINDSIGHT_WEIGHT, config.updates.move_weight)
-        self._loss_weights[rows] = scale * sample.weights
+        self._replay_index[rows] = drawn
+        weight = config.updates.move_weight
+        self._loss_weights[rows] = np.where(targets.all_known, HINDSIGHT_WEIGHT, weight)
         for name, column in vars(targets).items():
             getattr(self.targets, name)[rows] = column
         self._free_rows = rows[:0]
