@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_agents.gflownet.estimates import log_rewards
 from sudoku_agents.gflownet.flows import FlowNetwork
 from sudoku_agents.gflownet.orders import ForwardMasks, Order, forward_masks, successors
+from sudoku_gym import board
 from sudoku_gym.geometry import Geometry, symmetry
 
 
@@ -78,18 +78,19 @@ class StateGraph:
         """Return all boards at which trajectories end, layer by layer: int8 `[M, N, N]`."""
         return np.concatenate([layer.boards[layer.is_terminal] for layer in self.layers])
 
-    def log_flows(self, exponent: float | None, min_log_reward: float) -> list[NDArray[np.float64]]:
+    def log_flows(self, min_log_reward: float) -> list[NDArray[np.float64]]:
         """Return the exact log F of each state of each layer; that of the puzzle is log Z.
 
         F(s) is the sum of F(s') P_B(s | s') over the next states, and the reward at the end. With
         `symmetric=True` it is the flow of the board that represents the orbit, not of the orbit.
-        For `exponent` and `min_log_reward` see `log_rewards`.
+        The reward of a solved board is 1, that of a dead end exp(`min_log_reward`).
         """
         flows: list[NDArray[np.float64]] = []
         for depth in range(len(self.layers) - 1, -1, -1):
             layer = self.layers[depth]
-            rewards = log_rewards(layer.boards, self.geometry, exponent, min_log_reward)
-            flow = np.where(layer.is_terminal, np.exp(rewards.astype(np.float64)), 0.0)
+            is_solved = board.is_solved(layer.boards, self.geometry)
+            rewards = np.where(is_solved, 1.0, np.exp(min_log_reward))
+            flow = np.where(layer.is_terminal, rewards, 0.0)
             if flows:
                 backward = 1 / (depth + 1) if self.order == "any" else 1.0
                 inflow = np.exp(flows[-1])[layer.children] * backward

@@ -45,26 +45,6 @@ class BalanceConfig:
         check_counts(self, "rounds")
 
 
-@registered("gflownet/reward")
-@dataclass(frozen=True)
-class RewardConfig:
-    """The reward of a dead end; that of a solved board is 1."""
-
-    min_log_reward: float = -18.0
-    """log of the least reward. The flow to dead ends has to stay small beside the solutions, and
-    there are many of them without an order"""
-    exponent: float | None = None
-    """the reward of a dead end is its constraint fraction to this power, at least the least"""
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        if not -1e4 <= self.min_log_reward < 0:
-            raise ValueError(
-                f"min_log_reward must be negative and at least -10000, not {self.min_log_reward}"
-            )
-        check_positive(self, "exponent")
-
-
 @registered("gflownet")
 @dataclass(frozen=True, kw_only=True)
 class GFlowNetConfig(TrainingConfig):
@@ -91,8 +71,9 @@ class GFlowNetConfig(TrainingConfig):
     """number of latest solutions kept for this"""
     augment: bool = True
     """move each puzzle by a random symmetry; a body on the factor graph needs none"""
-    reward: RewardConfig = field(default_factory=RewardConfig)
-    """the reward"""
+    min_log_reward: float = -18.0
+    """log of the reward of a dead end; that of a solved board is 1. The flow to dead ends has to
+    stay small beside the solutions, and there are many of them without an order"""
     loss: BalanceConfig = field(default_factory=BalanceConfig)
     """the loss"""
     network: NetworkConfig = field(default_factory=FactorGraphConfig)
@@ -113,6 +94,10 @@ class GFlowNetConfig(TrainingConfig):
     def __post_init__(self) -> None:
         """Check the values."""
         super().__post_init__()
+        if not -1e4 <= self.min_log_reward < 0:
+            raise ValueError(
+                f"min_log_reward must be negative and at least -10000, not {self.min_log_reward}"
+            )
         find_env(self.env)
         check_counts(self, "updates", "puzzles", "repeats", "replay")
         if self.loss.kind == "log-partition-variance" and self.repeats < 2:

@@ -11,36 +11,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from sudoku_agents.gflownet import losses
-from sudoku_agents.gflownet.config import BalanceConfig, Kind, RewardConfig
+from sudoku_agents.gflownet.config import BalanceConfig, Kind
 from sudoku_agents.gflownet.flows import FlowNetwork, FlowOutput, log_num_subsets, unique_boards
-from sudoku_agents.gflownet.orders import ForwardMasks, Order, count_true, forward_masks
+from sudoku_agents.gflownet.orders import ForwardMasks, Order, forward_masks
 from sudoku_agents.gflownet.trajectories import Trajectories
-from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
-
-
-def log_rewards(
-    ends: NDArray[np.int8], geometry: Geometry, exponent: float | None, min_log_reward: float
-) -> NDArray[np.float32]:
-    """Return the log of the reward at the end of G trajectories, float32 `[G]`.
-
-    A solved board pays 1. Dead ends must pay so little that most of the flow goes to solutions:
-    without an order the empty 4x4 board has 8.9 million dead ends (each order counted) and 288
-    solutions; with a least log reward of -10, 58 % of the exact flow ends dead, with -15 about 1 %.
-
-    Args:
-        ends: int8 `[G, N, N]`, solved boards and dead ends.
-        geometry: the boards' geometry.
-        exponent: the reward of a dead end is its constraint fraction to this power, at least the
-            least reward; with None it is the least.
-        min_log_reward: the log of the least reward, finite.
-    """
-    fractions = board.constraint_fraction(ends, geometry)
-    worth = np.full(len(ends), min_log_reward, np.float32)
-    if exponent is not None:
-        has_any = fractions > 0
-        worth[has_any] = np.maximum(min_log_reward, exponent * np.log(fractions[has_any]))
-    return np.where(fractions == 1, np.float32(0), worth)
 
 
 def log_candidate_product(candidates: NDArray[np.bool_], size: int) -> NDArray[np.float32]:
@@ -49,7 +24,7 @@ def log_candidate_product(candidates: NDArray[np.bool_], size: int) -> NDArray[n
     It bounds the log of the number of completions from above, and is 0 at a full board: minus the
     energy of Pan et al. (2023). `candidates` bool `[B, N**3]` are of boards without dead ends.
     """
-    counts = count_true(candidates.reshape(-1, size)).reshape(len(candidates), -1)
+    counts = candidates.reshape(len(candidates), -1, size).sum(2)
     return np.log(np.maximum(counts, 1)).sum(1).astype(np.float32)
 
 
@@ -80,11 +55,12 @@ def log_z_estimates(
     trajectories: Trajectories,
     geometry: Geometry,
     order: Order,
-    reward: RewardConfig,
+    min_log_reward: float,
     inner_flows: bool = True,
 ) -> LogZEstimates:
     """Estimate log Z from each state of trajectories of at least one step.
 
+    The reward of a solved board is 1, that of a dead end exp(`min_log_reward`).
     Without `inner_flows` only the estimates of the first state and the end are needed, and states
     with a single allowed placement are not evaluated.
     """
@@ -104,9 +80,7 @@ def log_z_estimates(
     log_pf[:, owner, step] = output.log_pf[:, torch.from_numpy(inverse), chosen]
     flows = output.log_flow.new_zeros(len(output.log_flow), count, longest + 1)
     flows[:, owner, step] = output.log_flow[:, torch.from_numpy(inverse)] - shares
-    rewards = log_rewards(
-        trajectories.terminal_boards, geometry, reward.exponent, reward.min_log_reward
-    )
+    rewards = np.where(trajectories.solved, np.float32(0), np.float32(min_log_reward))
     flows[:, np.arange(count), trajectories.lengths] = torch.from_numpy(rewards)
 
     log_ratios = torch.from_numpy(log_pb(trajectories, order)) - log_pf

@@ -142,9 +142,9 @@ class GFlowNetLearner(SamplingLearner):
     def _estimate(self, trajectories: Trajectories) -> LogZEstimates:
         config = self.config
         needs_state_flows = config.loss.kind not in ("trajectory-balance", "log-partition-variance")
-        order, reward = config.order, config.reward
+        order, least = config.order, config.min_log_reward
         return log_z_estimates(
-            self.network, trajectories, self._geometry, order, reward, needs_state_flows
+            self.network, trajectories, self._geometry, order, least, needs_state_flows
         )
 
 

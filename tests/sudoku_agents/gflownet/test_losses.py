@@ -8,7 +8,7 @@ import torch
 
 from gflownet_exact import StateGraph
 from sudoku_agents.gflownet import losses
-from sudoku_agents.gflownet.config import BalanceConfig, RewardConfig
+from sudoku_agents.gflownet.config import BalanceConfig
 from sudoku_agents.gflownet.estimates import (
     balance_loss,
     log_candidate_product,
@@ -24,7 +24,7 @@ from sudoku_gym.geometry import Geometry
 
 FOUR = Geometry.standard(4)
 PUZZLE = board.parse("1234 .... .... 4...")  # several solutions, and dead ends
-REWARD = RewardConfig(min_log_reward=-6.0)
+DEAD_END = -6.0  # log of its reward
 KINDS = [
     "trajectory-balance",
     "log-partition-variance",
@@ -37,9 +37,9 @@ KINDS = [
 class ExactFlow:
     """Answers as a network that has learned the flow; offsets are added to some of them."""
 
-    def __init__(self, graph, reward, looks_forward=False, of_policy=0.0, of_flow=0.0):
+    def __init__(self, graph, min_log_reward, looks_forward=False, of_policy=0.0, of_flow=0.0):
         self._known = {}
-        flows = graph.log_flows(reward.exponent, reward.min_log_reward)
+        flows = graph.log_flows(min_log_reward)
         blanks = int((graph.layers[0].boards[0] == 0).sum())
         for made, (layer, flow) in enumerate(zip(graph.layers[:-1], flows, strict=False)):
             is_dag = graph.order == "any"
@@ -77,11 +77,11 @@ def test_the_exact_flow_has_no_loss_and_a_wrong_one_has(kind, order):
     forward = kind == "forward-looking"
 
     def loss(**mistakes):
-        network = ExactFlow(graph, REWARD, forward, **mistakes)
+        network = ExactFlow(graph, DEAD_END, forward, **mistakes)
         inner = kind not in KINDS[:2]
-        found = log_z_estimates(network, played, FOUR, order, REWARD, inner)
+        found = log_z_estimates(network, played, FOUR, order, DEAD_END, inner)
         if not mistakes:
-            log_z = graph.log_flows(None, REWARD.min_log_reward)[0][0]
+            log_z = graph.log_flows(DEAD_END)[0][0]
             np.testing.assert_allclose(found.log_z(kind), log_z, atol=1e-5)
         groups = torch.zeros(len(played), dtype=torch.long)
         return balance_loss(found, BalanceConfig(kind=kind), groups).item()
@@ -95,8 +95,8 @@ def test_the_exact_flow_has_no_loss_and_a_wrong_one_has(kind, order):
 def test_every_estimate_of_the_exact_flow_is_log_z(order):
     graph = StateGraph(PUZZLE, FOUR, order)
     played = trajectories(order)
-    found = log_z_estimates(ExactFlow(graph, REWARD), played, FOUR, order, REWARD)
-    log_z = graph.log_flows(None, REWARD.min_log_reward)[0][0]
+    found = log_z_estimates(ExactFlow(graph, DEAD_END), played, FOUR, order, DEAD_END)
+    log_z = graph.log_flows(DEAD_END)[0][0]
     for values, length in zip(found.values[0], played.lengths, strict=True):
         np.testing.assert_allclose(values[: length + 1], log_z, atol=1e-5)
 

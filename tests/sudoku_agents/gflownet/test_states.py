@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from gflownet_exact import StateGraph, total_variation
-from sudoku_agents.gflownet.estimates import log_rewards
 from sudoku_agents.gflownet.flows import FlowNetwork
 from sudoku_agents.gflownet.orders import ORDERS, forward_masks
 from sudoku_agents.gflownet.trajectories import (
@@ -104,7 +103,7 @@ def test_the_empty_board_has_288_solutions_and_no_dead_end_at_the_most_constrain
     rows = StateGraph(EMPTY, FOUR, "rows")
     assert len(rows.terminal_boards()) == 288 + 96
     for tree in (graph, rows):
-        assert tree.log_flows(None, -30.0)[0] == pytest.approx(log(288), abs=1e-6)
+        assert tree.log_flows(-30.0)[0] == pytest.approx(log(288), abs=1e-6)
     with pytest.raises(ValueError, match=r"more than 1,000 states after 2 placements"):
         StateGraph(EMPTY, FOUR, "any", limit=1000)
 
@@ -116,7 +115,7 @@ def test_exact_flows_end_at_each_solution_equally_often(puzzle, order):
     count = int(solver.count_solutions(puzzle[None], 1000)[0])
     full = board.is_solved(graph.terminal_boards())
     assert full.sum() == count
-    flows = graph.log_flows(None, -30.0)
+    flows = graph.log_flows(-30.0)
     assert flows[0][0] == pytest.approx(log(count), abs=1e-5)
     backward = [-log(made + 1) if order == "any" else 0.0 for made in range(len(flows))]
     policies = [
@@ -135,7 +134,7 @@ def test_orbits_of_boards_as_states():
         StateGraph(SEVERAL, FOUR, "any"),
         StateGraph(SEVERAL, FOUR, "any", symmetric=True),
     )
-    assert orbits.log_flows(None, -4.0)[0] == pytest.approx(whole.log_flows(None, -4.0)[0])
+    assert orbits.log_flows(-4.0)[0] == pytest.approx(whole.log_flows(-4.0)[0])
     network = seeded(0, lambda: FlowNetwork(FactorGraphConfig(8, 3), FOUR))
     reached = whole.terminating_distribution(whole.log_policies(network))
     forms = symmetry.canonical_form(whole.terminal_boards(), FOUR)
@@ -146,17 +145,6 @@ def test_orbits_of_boards_as_states():
     )
     with pytest.raises(ValueError, match="symmetric=True needs order='any', not 'rows'"):
         StateGraph(SEVERAL, FOUR, "rows", symmetric=True)
-
-
-def test_rewards():
-    ends = np.stack([board.parse("1234 3412 2143 4321"), SEVERAL, EMPTY])
-    np.testing.assert_allclose(log_rewards(ends, FOUR, None, -18.0), [0, -18, -18])
-    fraction = board.constraint_fraction(ends)[1]
-    assert 0 < fraction < 1
-    np.testing.assert_allclose(
-        log_rewards(ends, FOUR, 4.0, -18.0), [0, 4 * np.log(fraction), -18], rtol=1e-6
-    )
-    np.testing.assert_allclose(log_rewards(ends, FOUR, 1000.0, -18.0), [0, -18, -18])
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0])
