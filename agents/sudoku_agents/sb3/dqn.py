@@ -33,11 +33,8 @@ class LegalQNetwork(QNetwork):
     def forward(self, obs: Any) -> Tensor:
         """Return the values of the placements, float32 `[B, N**3]`."""
         # The value is finite: a terminal board has no legal move, and 0 * inf would be nan.
-        return torch.where(self.legal(obs), super().forward(obs), ILLEGAL_LOGIT)
-
-    def legal(self, obs: Tensor) -> Tensor:
-        """Return the legal placements, bool `[B, N**3]`."""
-        return boards_and_legal(obs, self.geometry)[1]
+        _, legal = boards_and_legal(obs, self.geometry)
+        return torch.where(legal, super().forward(obs), ILLEGAL_LOGIT)
 
 
 class FactorGraphQNetwork(LegalQNetwork):
@@ -117,20 +114,11 @@ class FactorGraphDQNPolicy(MaskedDQNPolicy):
 class MaskedDQN(DQN):
     """DQN that explores among legal placements only, each board independently.
 
-    Use it with `MaskedDQNPolicy` or `FactorGraphDQNPolicy`, whose values mask the targets. All
+    It needs `MaskedDQNPolicy` or `FactorGraphDQNPolicy`, whose values mask the targets. All
     arguments are those of `DQN`.
-
-    Raises:
-        ValueError: if the policy has no masks.
     """
 
-    def _setup_model(self) -> None:
-        super()._setup_model()
-        if not isinstance(self.policy, MaskedDQNPolicy):
-            raise ValueError(
-                "MaskedDQN needs MaskedDQNPolicy or FactorGraphDQNPolicy, "
-                f"not {type(self.policy).__name__}"
-            )
+    policy: MaskedDQNPolicy
 
     def predict(
         self,
@@ -143,7 +131,7 @@ class MaskedDQN(DQN):
         actions, state = self.policy.predict(observation, state, episode_start, deterministic)
         if deterministic or self.exploration_rate == 0:
             return actions, state
-        batch = np.asarray(observation).reshape(-1, *self._board_shape)
+        batch = np.asarray(observation).reshape(-1, *(self.observation_space.shape or ()))
         explores = self.action_space.np_random.random(len(batch)) < self.exploration_rate
         mixed = np.where(explores, self._random_legal(batch), actions.reshape(-1))
         return mixed.reshape(actions.shape), state
@@ -157,13 +145,5 @@ class MaskedDQN(DQN):
             actions, _ = self.predict(self._last_obs)
         return actions, actions
 
-    @property
-    def _board_shape(self) -> tuple[int, ...]:
-        shape = self.observation_space.shape
-        assert shape is not None
-        return shape
-
     def _random_legal(self, observations: NDArray[Any]) -> NDArray[np.int64]:
-        policy = self.policy
-        assert isinstance(policy, MaskedDQNPolicy)
-        return sample_actions(policy.legal_actions(observations), self.action_space.np_random)
+        return sample_actions(self.policy.legal_actions(observations), self.action_space.np_random)

@@ -6,7 +6,6 @@ observations.
 
 from __future__ import annotations
 
-from functools import cache
 from math import prod
 from typing import Any
 
@@ -16,6 +15,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor
 
+from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.wrappers.encodings import one_hot_boards
 
@@ -34,12 +34,7 @@ def check_observations(space: spaces.Space[Any], size: int) -> None:
 
 
 def encode(boards: NDArray[np.int8], space: spaces.Space[Any]) -> NDArray[np.int8]:
-    """Write boards int8 `[B, N, N]` as observations of a space, digits or bits.
-
-    Raises:
-        ValueError: if the space holds other boards.
-    """
-    check_observations(space, boards.shape[1])
+    """Write boards int8 `[B, N, N]` as observations of their space, digits or bits."""
     shape = space.shape or ()
     written = boards if prod(shape) == boards[0].size else one_hot_boards(boards)
     return written.reshape(len(boards), *shape)
@@ -57,24 +52,5 @@ def decode(observations: Tensor, size: int) -> Tensor:
 def boards_and_legal(observations: Tensor, geometry: Geometry) -> tuple[Tensor, Tensor]:
     """Return int8 boards `[B, N, N]` and their legal placements, bool `[B, N**3]`."""
     boards = decode(observations, geometry.size)
-    return boards, legal_placement_tensor(boards, geometry)
-
-
-def legal_placement_tensor(boards: Tensor, geometry: Geometry) -> Tensor:
-    """Return bool `[B, N**3]`: a cell is blank, and none of its peers holds the digit."""
-    size = geometry.size
-    cells = boards.reshape(len(boards), geometry.num_cells)
-    digits = torch.arange(1, size + 1, dtype=cells.dtype, device=cells.device)
-    placed = (cells[:, :, None] == digits).float()  # [B, N**2, N]
-    in_peers = _peer_matrix(geometry).to(cells.device) @ placed
-    return ((cells[:, :, None] == 0) & (in_peers == 0)).flatten(1)
-
-
-@cache
-def _peer_matrix(geometry: Geometry) -> Tensor:
-    """Float `[N**2, N**2]`: 1 where two cells share a unit."""
-    matrix = torch.zeros(geometry.num_cells, geometry.num_cells)
-    for unit in geometry.units:
-        cells = torch.as_tensor(np.asarray(unit, np.int64))
-        matrix[cells[:, None], cells] = 1
-    return matrix
+    legal = legal_placements(boards.numpy(force=True), geometry, "legal")
+    return boards, torch.from_numpy(legal).to(boards.device)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
+import torch
 from gymnasium import spaces
 from numpy.typing import NDArray
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.base_class import BaseAlgorithm
-from stable_baselines3.common.utils import set_random_seed
 
 from sudoku_agents.sb3.observations import check_observations, encode
 from sudoku_gym.geometry import Geometry
@@ -25,8 +28,7 @@ class SB3Policy(PlacementPolicy):
 
     Args:
         model: trained on an environment of `make_vec_env`.
-        deterministic: play the likeliest action rather than draw one. SB3 draws from the global
-            generators of numpy and torch, which the generator of `reset` seeds before each move.
+        deterministic: play the likeliest action rather than draw one.
     """
 
     def __init__(self, model: BaseAlgorithm, deterministic: bool = True) -> None:
@@ -44,13 +46,6 @@ class SB3Policy(PlacementPolicy):
             ValueError: if the model was trained on boards of another size.
         """
         check_observations(self.model.observation_space, geometry.size)
-        actions = self.model.action_space
-        sizes = geometry.num_placements, geometry.num_placements + geometry.num_cells
-        if not isinstance(actions, spaces.Discrete) or actions.n not in sizes:
-            raise ValueError(
-                f"a model with the actions {actions} was trained on other boards than "
-                f"{geometry.name}, which has {sizes[0]} placements"
-            )
         super().reset(puzzles, geometry, rng)
         self._rng = rng
 
@@ -59,13 +54,31 @@ class SB3Policy(PlacementPolicy):
     ) -> NDArray[np.int64]:
         """Choose what the model predicts."""
         options: dict[str, Any] = {"deterministic": self.deterministic}
-        if not self.deterministic:
-            seed = int(self._rng.integers(2**32))
-            set_random_seed(seed)
-            self.model.action_space.seed(seed)
         if isinstance(self.model.policy, MaskableActorCriticPolicy):
             erasures = spaces.flatdim(self.model.action_space) - masks.shape[1]  # never chosen
             options["action_masks"] = np.pad(masks, ((0, 0), (0, erasures)))
         observations = encode(boards, self.model.observation_space)
-        actions: Any = self.model.predict(observations, **options)[0]
-        return actions
+        if self.deterministic:
+            return np.asarray(self.model.predict(observations, **options)[0])
+        with _drawing_from(self._rng, self.model):
+            return np.asarray(self.model.predict(observations, **options)[0])
+
+
+@contextmanager
+def _drawing_from(rng: np.random.Generator, model: BaseAlgorithm) -> Iterator[None]:
+    """Let a model draw from a generator.
+
+    SB3 draws from global generators and that of the actions, which are left as they were.
+    """
+    actions, seed = model.action_space, int(rng.integers(2**32))
+    before = np.random.get_state()  # noqa: NPY002 - SB3's
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        np.random.seed(seed)  # noqa: NPY002
+        model.action_space = deepcopy(actions)
+        model.action_space.seed(seed)
+        try:
+            yield
+        finally:
+            model.action_space = actions
+            np.random.set_state(before)  # noqa: NPY002

@@ -48,10 +48,16 @@ class SudokuVecEnv(VecEnv):
         super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
 
     def reset(self) -> Any:
-        """Start an episode on every board, with the seeds and options set before."""
-        options = _merge_options(self._options)
+        """Start an episode on every board, with the seeds and options set before.
+
+        Raises:
+            ValueError: if `set_options` was given a list: the options of `envs` are for all boards.
+        """
+        options = self._options[0]
+        if any(other is not options for other in self._options) and any(self._options):
+            raise ValueError("set_options: give one dict, the options of all boards")
         seeds: Any = None if set(self._seeds) == {None} else self._seeds
-        observations, infos = self.envs.reset(seed=seeds, options=options)
+        observations, infos = self.envs.reset(seed=seeds, options=options or None)
         self.reset_infos = _rows(infos, range(self.num_envs))
         self._reset_seeds()
         self._reset_options()
@@ -192,19 +198,3 @@ def _rows(infos: dict[str, Any], boards: Iterable[int]) -> list[dict[str, Any]]:
         values = infos[name][chosen]
         columns.append(values.tolist() if values.ndim == 1 else list(values))
     return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-
-
-def _merge_options(options: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Make one dict of one a board: puzzles may differ, anything else may not."""
-    first = options[0]
-    if not any(options):
-        return None
-    others = [{k: v for k, v in option.items() if k != "puzzle"} for option in options]
-    if any(
-        other != others[0] or option.keys() != first.keys()
-        for other, option in zip(others, options, strict=True)
-    ):
-        raise ValueError("set_options: only 'puzzle' may differ between boards")
-    if "puzzle" not in first:
-        return others[0]
-    return others[0] | {"puzzle": np.stack([np.asarray(option["puzzle"]) for option in options])}

@@ -1,5 +1,7 @@
 """Policies of Stable-Baselines3 that know the rules: forms of the board, PPO, play, saving."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 import torch
@@ -14,7 +16,7 @@ from sudoku_agents.sb3 import (
     SB3Policy,
     make_vec_env,
 )
-from sudoku_agents.sb3.observations import decode, encode, legal_placement_tensor
+from sudoku_agents.sb3.observations import boards_and_legal, decode, encode
 from sudoku_gym import board, evaluate, load_policy
 from sudoku_gym.geometry import Geometry, sudoku_x
 from sudoku_gym.puzzles import load
@@ -37,7 +39,7 @@ def test_legal_placements_are_the_candidates(geometry):
     size = geometry.size
     boards = rng.integers(0, size + 1, (50, size, size), dtype=np.int8)
     boards[rng.random(boards.shape) < 0.7] = 0
-    legal = legal_placement_tensor(torch.from_numpy(boards), geometry).numpy()
+    legal = boards_and_legal(torch.from_numpy(boards), geometry)[1].numpy()
     np.testing.assert_array_equal(legal, board.candidates(boards, geometry).reshape(50, -1))
     assert legal.any() and not legal.all()
 
@@ -128,6 +130,11 @@ def test_a_model_that_may_erase_is_a_policy(algorithm):
     assert (result.illegal == 0) == (algorithm is MaskablePPO)
 
 
+def states():
+    """The states of the global generators."""
+    return np.append(np.random.get_state()[1], torch.get_rng_state())  # noqa: NPY002
+
+
 @pytest.mark.parametrize("algorithm", [MaskablePPO, PPO, DQN, MaskedDQN])
 def test_what_is_drawn_depends_on_the_seed_alone(algorithm):
     env = make_vec_env("Sudoku4x4-v0", 4)
@@ -138,6 +145,9 @@ def test_what_is_drawn_depends_on_the_seed_alone(algorithm):
     if algorithm in kinds:  # the others choose illegal actions
         check_policy(policy, Geometry.standard(4))
     puzzles = load("4x4", "test")[::400]
+    before, own = states(), deepcopy(model.action_space.np_random)
     first, again, other = (evaluate(policy, puzzles, seed=seed) for seed in (0, 0, 1))
     assert (first.boards == again.boards).all() and first.illegal == again.illegal
     assert (first.boards != other.boards).any()
+    np.testing.assert_array_equal(states(), before)
+    assert model.action_space.np_random.random() == own.random()

@@ -91,7 +91,10 @@ def test_seeds_and_options_count_once():
     env = make_vec_env("Sudoku4x4-v0", 2)
     boards = load("4x4").puzzles[:2]
     env.seed(1)
-    env.set_options([{"puzzle": board} for board in boards])
+    with pytest.raises(ValueError, match="give one dict"):
+        env.set_options([{"puzzle": board} for board in boards])
+        env.reset()
+    env.set_options({"puzzle": boards})
     np.testing.assert_array_equal(env.reset(), boards)
     later = env.reset()
     assert not np.array_equal(later, boards)
