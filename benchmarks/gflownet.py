@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from gflownet_exact import StateGraph, total_variation
 from results import Row, command_of, keep
 from sudoku_agents.gflownet.config import Balance, BalanceConfig, GFlowNetConfig, Kind
-from sudoku_agents.gflownet.estimates import log_z_estimates
 from sudoku_agents.gflownet.flows import FlowNetwork
 from sudoku_agents.gflownet.learner import GFlowNetLearner
+from sudoku_agents.gflownet.losses import log_z_estimates
 from sudoku_agents.gflownet.orders import Order
 from sudoku_agents.gflownet.trajectories import sample_trajectories
 from sudoku_gym import board, solver

@@ -165,7 +165,10 @@ def best_first_search(
         search.skip_decided()
     running = [search for search in searches if not search.is_over]
     while running:
-        parts = _by_function(running, evaluate, evaluate_fast, config.full_evaluations)
+        parts: dict[LogitsFunction, list[_Search]] = {}
+        for search in running:
+            is_full = search.evaluations < config.full_evaluations and not search.solutions
+            parts.setdefault(evaluate if is_full else evaluate_fast or evaluate, []).append(search)
         for function, part in parts.items():
             logits = function(
                 np.stack([search.board for search in part]).reshape(-1, *boards.shape[1:]),
@@ -181,21 +184,6 @@ def best_first_search(
         np.array([search.is_over for search in searches], np.bool_),
         np.array([search.evaluations for search in searches], np.int64),
     )
-
-
-def _by_function(
-    running: list[_Search],
-    evaluate: LogitsFunction,
-    evaluate_fast: LogitsFunction | None,
-    full_evaluations: int,
-) -> dict[LogitsFunction, list[_Search]]:
-    """Return the searches that are running by the function that evaluates their boards next."""
-    later = evaluate_fast or evaluate
-    found: dict[LogitsFunction, list[_Search]] = {}
-    for search in running:
-        is_full = search.evaluations < full_evaluations and not search.solutions
-        found.setdefault(evaluate if is_full else later, []).append(search)
-    return found
 
 
 class _Search:

@@ -114,9 +114,9 @@ class ExpertIterationLearner(SamplingLearner):
         self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
         load_initial_weights(config.weights, config, self.network)
         self.optimizer = Optimizer(self.network, config.optimizer)
-        self._averaged = None
+        self._kept: Optimizer | EMA[Network] = self.optimizer
         if config.average:
-            self._averaged = EMA(self.network, self.optimizer, config.average)
+            self._kept = EMA(self.network, self.optimizer, config.average)
         self.sampler = make_sampler(partial(SearchWorker, config), config.ray)
         self._joined = self._envs[:1]
 
@@ -150,7 +150,7 @@ class ExpertIterationLearner(SamplingLearner):
     @property
     def played(self) -> Network:
         """The network that searches and plays: the average of the weights, if there is one."""
-        return self.network if self._averaged is None else self._averaged.network
+        return self._kept.network if isinstance(self._kept, EMA) else self.network
 
     def policy(self) -> CAlphaZeroPolicy:
         """Return the policy without search."""
@@ -158,19 +158,14 @@ class ExpertIterationLearner(SamplingLearner):
 
     def state(self) -> LearnerState:
         """Return weights, optimizer, pools, and how many environments have joined."""
-        kept = self.optimizer if self._averaged is None else self._averaged
-        arrays = {
-            name: array
-            for env in self._joined
-            for name, array in self._pools[env].arrays(f"{env}.").items()
-        }
-        numbers = {"joined": len(self._joined)}
-        return replace(kept.state(), arrays=arrays, numbers=numbers)
+        arrays: dict[str, NDArray[np.generic]] = {}
+        for env in self._joined:
+            arrays |= self._pools[env].arrays(f"{env}.")
+        return replace(self._kept.state(), arrays=arrays, numbers={"joined": len(self._joined)})
 
     def restore(self, state: LearnerState) -> None:
         """Restore the state of a learner with the same configuration."""
-        kept = self.optimizer if self._averaged is None else self._averaged
-        kept.restore(state)
+        self._kept.restore(state)
         self._joined = self._envs[: state.numbers["joined"]]
         for env in self._joined:
             self._pools[env].restore(state.arrays, f"{env}.")

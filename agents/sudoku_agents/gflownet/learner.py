@@ -9,8 +9,8 @@ import torch
 
 from sudoku_agents.gflownet.agent import GFlowNetPolicy
 from sudoku_agents.gflownet.config import GFlowNetConfig
-from sudoku_agents.gflownet.estimates import LogZEstimates, balance_loss, log_z_estimates
 from sudoku_agents.gflownet.flows import FlowNetwork
+from sudoku_agents.gflownet.losses import balance_loss, log_z_estimates
 from sudoku_agents.gflownet.trajectories import (
     Trajectories,
     TrajectoryWorker,
@@ -35,8 +35,6 @@ BALANCE_LOSS = "losses/balance_loss"
 """The balance loss that `loss.kind` chooses."""
 LOG_Z = "losses/log_z"
 """The network's log Z, averaged over the puzzles drawn."""
-BALANCE_CURVES = (BALANCE_LOSS, LOG_Z)
-LIKELIHOOD_CURVES = (PLACEMENT_LOSS, curves.TRAINING_COMPLETION)
 SAMPLE_SUCCESS = "training/success_rate"
 """Share of the sampled trajectories that ended at a solution."""
 
@@ -74,10 +72,12 @@ class GFlowNetLearner(SamplingLearner):
             solved += int(drawn.solved.sum())
             played += len(drawn)
         if self._uses_balance_loss:
-            names, means = BALANCE_CURVES, np.mean(losses, axis=0)
+            loss, log_z = np.mean(losses, axis=0).tolist()
+            values, columns = {BALANCE_LOSS: loss, LOG_Z: log_z}, {"loss": loss, "log Z": log_z}
         else:
-            names, means = LIKELIHOOD_CURVES, self._likelihood_updates(random.numpy)
-        values = dict(zip(names, map(float, means), strict=True))
+            loss, known = self._likelihood_updates(random.numpy)
+            values = {PLACEMENT_LOSS: loss, curves.TRAINING_COMPLETION: known}
+            columns = {"loss": loss, "solved": known}
         return Report(
             steps=steps,
             curves={
@@ -87,7 +87,7 @@ class GFlowNetLearner(SamplingLearner):
                 curves.LEARNING_RATE: self.optimizer.learning_rate,
             },
             columns={
-                **{_column(name): f"{value:.3f}" for name, value in values.items()},
+                **{head: f"{value:.3f}" for head, value in columns.items()},
                 "sampled": f"{solved / played:.1%}",
             },
         )
@@ -101,9 +101,7 @@ class GFlowNetLearner(SamplingLearner):
 
         Return the loss, and the mean log Z of the drawn puzzles in the last round.
         """
-        config = self.config
-        repeats = config.repeats
-        trained = drawn
+        config, repeats, trained = self.config, self.config.repeats, drawn
         count = round(config.replayed * config.puzzles)
         if count and len(self.replay):
             chosen = rng.integers(len(self.replay), size=count).repeat(repeats)
@@ -113,7 +111,15 @@ class GFlowNetLearner(SamplingLearner):
         # The repeats of a puzzle lie next to each other, both drawn and replayed.
         groups = torch.arange(len(trained)) // repeats
         self.network.train()
-        estimates = self._estimate(trained)
+        inner_flows = config.loss.kind not in ("trajectory-balance", "log-partition-variance")
+        estimates = log_z_estimates(
+            self.network,
+            trained,
+            self._geometry,
+            config.order,
+            config.min_log_reward,
+            inner_flows,
+        )
         loss = balance_loss(estimates, config.loss, groups)
         self.optimizer.step(loss)
         self.network.eval()
@@ -138,18 +144,6 @@ class GFlowNetLearner(SamplingLearner):
         batches = draw_batches([batch], config.updates, rng)
         means = run_updates(self.network, self.optimizer, batches)
         return means["placements"], means["solved"]
-
-    def _estimate(self, trajectories: Trajectories) -> LogZEstimates:
-        config = self.config
-        needs_state_flows = config.loss.kind not in ("trajectory-balance", "log-partition-variance")
-        order, least = config.order, config.min_log_reward
-        return log_z_estimates(
-            self.network, trajectories, self._geometry, order, least, needs_state_flows
-        )
-
-
-def _column(curve: str) -> str:
-    return {LOG_Z: "log Z", curves.TRAINING_COMPLETION: "solved"}.get(curve, "loss")
 
 
 main = partial(train_cli, GFlowNetConfig, GFlowNetLearner, "gflownet")

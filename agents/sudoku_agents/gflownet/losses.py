@@ -9,8 +9,136 @@ is exact, every u_t is log Z; the residual of the sub-trajectory from s_i to s_j
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional
+
+from sudoku_agents.gflownet.config import BalanceConfig, Kind
+from sudoku_agents.gflownet.flows import FlowNetwork, FlowOutput, log_num_subsets, unique_boards
+from sudoku_agents.gflownet.orders import ForwardMasks, Order, forward_masks
+from sudoku_agents.gflownet.trajectories import Trajectories
+from sudoku_gym.geometry import Geometry
+
+
+def log_candidate_product(candidates: NDArray[np.bool_], size: int) -> NDArray[np.float32]:
+    """Return the log of the product of the cells' numbers of candidates: float32 `[B]`.
+
+    It bounds the log of the number of completions from above, and is 0 at a full board: minus the
+    energy of Pan et al. (2023). `candidates` bool `[B, N**3]` are of boards without dead ends.
+    """
+    counts = candidates.reshape(len(candidates), -1, size).sum(2)
+    return np.log(np.maximum(counts, 1)).sum(1).astype(np.float32)
+
+
+class LogZEstimates(NamedTuple):
+    """Of G trajectories of at most T steps, after R rounds of the body."""
+
+    values: Tensor  # float32 `[R, G, T + 1]`, u_t
+    energies: Tensor  # float32 `[G, T + 1]`, see `log_candidate_product`; 0 at the end
+    lengths: Tensor  # int64 `[G]`
+
+    def log_z(self, kind: Kind) -> Tensor:
+        """Return log Z of each trajectory's puzzle, `[R, G]`, of a network with that loss."""
+        first = self.values[..., 0]
+        return first - self.energies[:, 0] if kind == "forward-looking" else first
+
+
+def log_pb(trajectories: Trajectories, order: Order) -> NDArray[np.float32]:
+    """Return log P_B of each step, float32 `[G, T]`: 0 in a tree, else -log(t + 1); 0 after it."""
+    is_step = trajectories.actions >= 0
+    if order != "any":
+        return np.zeros(is_step.shape, np.float32)
+    made = np.arange(1, is_step.shape[1] + 1, dtype=np.float32)
+    return np.where(is_step, -np.log(made), np.float32(0))
+
+
+def log_z_estimates(
+    network: FlowNetwork,
+    trajectories: Trajectories,
+    geometry: Geometry,
+    order: Order,
+    min_log_reward: float,
+    inner_flows: bool = True,
+) -> LogZEstimates:
+    """Estimate log Z from each state of trajectories of at least one step.
+
+    The reward of a solved board is 1, that of a dead end exp(`min_log_reward`).
+    Without `inner_flows` only the estimates of the first state and the end are needed, and states
+    with a single allowed placement are not evaluated.
+    """
+    boards, owners, steps = trajectories.states()
+    masks = forward_masks(boards, geometry, order)
+    needed = np.flatnonzero(inner_flows | (steps == 0) | (masks.num_allowed > 1))
+    index, inverse = unique_boards(boards[needed])
+    once = needed[index]
+    begins = np.bincount(inverse, steps[needed] == 0) > 0
+    output = _evaluate(network, boards[once], masks.take(once), geometry, inner_flows | begins)
+    owner, step = owners[needed], steps[needed]
+    chosen = torch.from_numpy(trajectories.actions[owner, step].astype(np.int64))
+    shares = log_num_subsets(trajectories.blanks[owner], step, order)
+
+    count, longest = trajectories.actions.shape
+    log_pf = output.log_pf.new_zeros(len(output.log_pf), count, longest)
+    log_pf[:, owner, step] = output.log_pf[:, torch.from_numpy(inverse), chosen]
+    flows = output.log_flow.new_zeros(len(output.log_flow), count, longest + 1)
+    flows[:, owner, step] = output.log_flow[:, torch.from_numpy(inverse)] - shares
+    rewards = np.where(trajectories.solved, np.float32(0), np.float32(min_log_reward))
+    flows[:, np.arange(count), trajectories.lengths] = torch.from_numpy(rewards)
+
+    log_ratios = torch.from_numpy(log_pb(trajectories, order)) - log_pf
+    values = flows + functional.pad(log_ratios.cumsum(-1), (1, 0))
+    energies = torch.zeros(count, longest + 1)
+    energies[owners, steps] = -torch.from_numpy(
+        log_candidate_product(masks.candidates, geometry.size)
+    )
+    return LogZEstimates(values, energies, torch.from_numpy(trajectories.lengths))
+
+
+def _evaluate(
+    network: FlowNetwork,
+    boards: NDArray[np.int8],
+    masks: ForwardMasks,
+    geometry: Geometry,
+    with_flow: NDArray[np.bool_],
+) -> FlowOutput:
+    """Evaluate boards after every round; the flow only of those `with_flow`."""
+    if with_flow.all():
+        return network.evaluate_states(boards, masks, geometry, all_rounds=True)
+    parts = np.flatnonzero(with_flow), np.flatnonzero(~with_flow)
+    output = [
+        network.evaluate_states(
+            boards[part], masks.take(part), geometry, all_rounds=True, with_flow=flows
+        )
+        for part, flows in zip(parts, (True, False), strict=True)
+    ]
+    back = torch.from_numpy(np.concatenate(parts).argsort())
+    return FlowOutput(*(torch.cat(both, 1)[:, back] for both in zip(*output, strict=True)))
+
+
+def balance_loss(estimates: LogZEstimates, config: BalanceConfig, groups: Tensor) -> Tensor:
+    """Return the loss that a configuration asks for.
+
+    `groups` int64 `[G]` numbers the puzzle of each trajectory, from 0 without gaps.
+    """
+    values, energies, lengths = estimates
+    values = values[-(config.rounds or len(values)) :]
+    match config.kind:
+        case "trajectory-balance":
+            return trajectory_balance(values, lengths)
+        case "log-partition-variance":
+            return log_partition_variance(values, lengths, groups)
+        case "detailed-balance":
+            return detailed_balance(values, lengths)
+        case "sub-trajectory-balance":
+            return sub_trajectory_balance(values, lengths, config.decay)
+        case "forward-looking":
+            return forward_looking_detailed_balance(values, energies, lengths)
+        case "maximum-likelihood":
+            raise ValueError("maximum-likelihood balances nothing along trajectories")
 
 
 def trajectory_balance(estimates: Tensor, lengths: Tensor) -> Tensor:

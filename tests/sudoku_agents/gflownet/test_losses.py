@@ -9,13 +9,13 @@ import torch
 from gflownet_exact import StateGraph
 from sudoku_agents.gflownet import losses
 from sudoku_agents.gflownet.config import BalanceConfig
-from sudoku_agents.gflownet.estimates import (
+from sudoku_agents.gflownet.flows import FlowOutput
+from sudoku_agents.gflownet.losses import (
     balance_loss,
     log_candidate_product,
     log_pb,
     log_z_estimates,
 )
-from sudoku_agents.gflownet.flows import FlowOutput
 from sudoku_agents.gflownet.orders import ORDERS
 from sudoku_agents.gflownet.trajectories import rollout
 from sudoku_gym import board

@@ -16,7 +16,7 @@ from sudoku_agents.q_learning.tabular.learner import (
     play_and_learn,
 )
 from sudoku_curricula.curves import BLANKS_LEVEL, TRAINING_COMPLETION, read_curves
-from sudoku_curricula.schedules import ConstantConfig
+from sudoku_curricula.schedules import ConstantConfig, SuccessRateConfig
 from sudoku_gym import board, evaluate, load_policy, puzzles, solver
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.testing import check_policy
@@ -169,3 +169,8 @@ def test_an_interrupted_run_continues_to_the_bit(tmp_path):
         assert torch.equal(resumed.learner.state().weights[name], tensor)
     for name, array in whole.learner.state().arrays.items():
         np.testing.assert_array_equal(resumed.learner.state().arrays[name], array)
+
+
+def test_a_schedule_that_waits_for_held_out_games_is_refused():
+    with pytest.raises(ValueError, match="no table knows held-out puzzles"):
+        QLearningConfig(curriculum=SuccessRateConfig())

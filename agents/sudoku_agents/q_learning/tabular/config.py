@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from sudoku_curricula.schedules import LinearConfig
+from sudoku_curricula.schedules import LinearConfig, SuccessRateConfig
 from sudoku_gym.kernels.endings import RewardName
 from sudoku_gym.plugins import find_env
 from sudoku_gym.storage.checks import check_counts, check_shares
@@ -46,8 +46,8 @@ class QLearningConfig(TrainingConfig):
     curriculum: CurriculumConfig = field(
         default_factory=lambda: LinearConfig(start=2, stop=6, updates=30)
     )
-    """how the number of blanks moves. Held-out puzzles are none of the table's, so no success on
-    them can move it"""
+    """how the number of blanks moves; not by `success-rate`, since held-out puzzles are none of the
+    table's"""
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -59,3 +59,5 @@ class QLearningConfig(TrainingConfig):
         check_shares(self, "discount", "epsilon")
         if self.ray.actors:
             raise ValueError("a table learns from every move, in one process: leave out ray.actors")
+        if isinstance(self.curriculum, SuccessRateConfig):
+            raise ValueError("no table knows held-out puzzles: use curriculum:linear or constant")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,27 +56,9 @@ class FixedPuzzles:
         is_blank = self.blank_rank[index] < np.minimum(blanks[:, None, None], most)
         return np.where(is_blank, np.int8(0), self.solutions[index])
 
-    def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """Return everything that `from_arrays` needs."""
-        return {"solutions": self.solutions, "blank_rank": self.blank_rank}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> FixedPuzzles:
-        """Return the puzzles that `arrays()` returned."""
-        return cls(arrays["solutions"], arrays["blank_rank"])
-
 
 STATES = "charts/table_size"
 """Boards in the table."""
-
-
-@dataclass(frozen=True)
-class TabularGames:
-    """G games that were learned from."""
-
-    solved: NDArray[np.bool_]  # bool `[G]`
-    returns: NDArray[np.float64]  # float64 `[G]`
-    lengths: NDArray[np.int64]  # int64 `[G]`, moves
 
 
 class QLearningLearner(Learner):
@@ -104,19 +84,19 @@ class QLearningLearner(Learner):
         numbers = np.searchsorted(cdf, rng.random(count), side="right")
         index = rng.integers(self.config.puzzles, size=count)
         boards = self.puzzles.with_blanks(index, numbers)
-        games = play_and_learn(self.table, self._envs, boards, self.config, rng)
+        solved, returns, lengths = play_and_learn(self.table, self._envs, boards, self.config, rng)
         known = self._known(int(numbers.max()), rng)
         return Report(
-            steps=int(games.lengths.sum()),
+            steps=int(lengths.sum()),
             curves={
-                curves.EPISODIC_RETURN: float(games.returns.mean()),
-                curves.EPISODIC_LENGTH: float(games.lengths.mean()),
+                curves.EPISODIC_RETURN: float(returns.mean()),
+                curves.EPISODIC_LENGTH: float(lengths.mean()),
                 curves.TRAINING_COMPLETION: known,
                 STATES: len(self.table),
             },
             columns={
                 "states": f"{len(self.table):,}",
-                "sampled": f"{games.solved.mean():.1%}",
+                "sampled": f"{solved.mean():.1%}",
                 "own": f"{known:.1%}",
             },
         )
@@ -127,12 +107,12 @@ class QLearningLearner(Learner):
 
     def state(self) -> LearnerState:
         """Return the table and the puzzles."""
-        return LearnerState(self.table.tensors(), arrays=self.puzzles.arrays())
+        return LearnerState(self.table.tensors(), arrays=vars(self.puzzles))
 
     def restore(self, state: LearnerState) -> None:
         """Restore the state of a learner with the same configuration."""
         self.table.restore(state.weights)
-        self.puzzles = FixedPuzzles.from_arrays(state.arrays)
+        self.puzzles = FixedPuzzles(**state.arrays)
 
     def _known(self, blanks: int, rng: np.random.Generator) -> float:
         count = len(self.puzzles.solutions)
@@ -147,13 +127,15 @@ def play_and_learn(
     boards: NDArray[np.int8],
     config: QLearningConfig,
     rng: np.random.Generator,
-) -> TabularGames:
+) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.int64]]:
     r"""Play one game on each board int8 `[G, N, N]`; after each move update the table.
 
     $$Q(s, a) \leftarrow Q(s, a) + \alpha (r + \gamma V(s') - Q(s, a))$$
 
     where V(s') is the highest value of a legal action (Q-learning), or the value of the action that
     is played next (SARSA); 0 if the game is over.
+
+    Returns which games were solved, bool `[G]`, their returns float64 and numbers of moves int64.
     """
     count = len(boards)
     boards, info = envs.reset(options={"puzzle": boards})
@@ -182,7 +164,7 @@ def play_and_learn(
         targets = rewards[games] + config.discount * values
         table.learn(rows, moves, targets, config.learning_rate)
         games, rows, moves = following, next_rows, next_moves
-    return TabularGames(solved, returns, lengths)
+    return solved, returns, lengths
 
 
 def _explore(
