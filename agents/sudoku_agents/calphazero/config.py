@@ -79,8 +79,7 @@ class CAlphaZeroConfig(TrainingConfig):
         if self.temperature < 0:
             raise ValueError(f"temperature must not be negative, but is {self.temperature}")
         check_shares(self, "noise_fraction")
-        if self.noise_alpha <= 0:
-            raise ValueError(f"noise_alpha must be positive, not {self.noise_alpha}")
+        check_positive(self, "noise_alpha")
         if self.loss.every_action and not isinstance(self.network, MLPConfig | AttentionConfig):
             raise ValueError(
                 "loss.every_action needs a body that reads cells, mlp or attention: others read "

@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -23,9 +24,12 @@ from sudoku_learning.networks import (
     Restarts,
     evaluate_boards,
 )
+from sudoku_learning.training import TrainingConfig
 from sudoku_learning.training.config import config_from_json
 from sudoku_learning.training.environments import geometry_of_env
 from sudoku_learning.training.weights import load_network
+
+_Config = TypeVar("_Config", bound=TrainingConfig)
 
 PRETRAINED = Path(__file__).parent / "pretrained"
 SEARCH_ROUNDS = 256  # of a tree search's evaluations, at most
@@ -138,10 +142,20 @@ def load(
         ValueError: if there is no sound checkpoint in the folder, or the options exclude each
             other or do not suit the network.
     """
-    read = partial(config_from_json, kind=CAlphaZeroConfig)
-    config, network = load_network(folder, read, _make_network, rounds=rounds)
+    config, network = load_policy_and_value(folder, CAlphaZeroConfig, rounds)
     search = replace(config.search, simulations=simulations) if simulations else None
     return make_policy(network, search, rounds, threshold, restarts, noise)
+
+
+def load_policy_and_value(
+    folder: str | os.PathLike[str], kind: type[_Config], rounds: int | None
+) -> tuple[_Config, Network]:
+    """Make a policy and value network of a checkpoint with a configuration of that kind."""
+
+    def make(config: Any) -> Network:
+        return Network(config.network, POLICY_AND_VALUE, geometry_of_env(config.env))
+
+    return load_network(folder, partial(config_from_json, kind=kind), make, rounds)
 
 
 def make_policy(
@@ -174,7 +188,3 @@ def choose_starts(
     if rounds is None and network.can_converge and restarts:
         network.body.rounds = min(network.eval().body.rounds, START_ROUNDS)
     return Restarts.of_options(restarts, noise)
-
-
-def _make_network(config: CAlphaZeroConfig) -> Network:
-    return Network(config.network, POLICY_AND_VALUE, geometry_of_env(config.env))

@@ -24,12 +24,7 @@ class ExpertIterationConfig(TrainingConfig):
     agent: ClassVar[str] = "expert-iteration"
     fixed: ClassVar[tuple[str, ...]] = (
         *TrainingConfig.fixed,
-        "average",
-        "envs",
-        "network",
-        "optimizer",
-        "recurrent",
-        "weights",
+        *("average", "envs", "network", "optimizer", "recurrent", "weights"),
     )
 
     env: EnvId = "Sudoku9x9-v0"

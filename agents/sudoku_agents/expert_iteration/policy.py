@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from sudoku_agents.best_first_search import BestFirstConfig
 from sudoku_agents.best_first_search.solver import BestFirstSolver
-from sudoku_agents.calphazero.policy import CAlphaZeroPolicy, choose_starts, make_policy
+from sudoku_agents.calphazero.policy import (
+    CAlphaZeroPolicy,
+    choose_starts,
+    load_policy_and_value,
+    make_policy,
+)
 from sudoku_agents.calphazero.search import SearchConfig
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
-from sudoku_learning.networks import POLICY_AND_VALUE, Network
-from sudoku_learning.training.config import config_from_json
-from sudoku_learning.training.environments import geometry_of_env
-from sudoku_learning.training.weights import load_network
 
 PRETRAINED = Path(__file__).parent / "pretrained"
 
@@ -43,10 +43,10 @@ def load(
             evaluation. Proofs take a tenth of the evaluations or fewer with it; without it the
             network and the rules do all the work.
         simulations: simulations per move of a tree search (PUCT); 0 plays greedily without one.
-        rounds: see `sudoku_agents.calphazero.policy.load`.
-        threshold: see `sudoku_agents.calphazero.policy.load`.
-        restarts: see `sudoku_agents.calphazero.policy.load`.
-        noise: see `sudoku_agents.calphazero.policy.load`.
+        rounds: this and what follows, see `sudoku_agents.calphazero.policy.load`.
+        threshold: the same.
+        restarts: the same.
+        noise: the same.
 
     Raises:
         ValueError: if there is no sound checkpoint in the folder, or the options exclude each
@@ -60,8 +60,7 @@ def load(
         raise ValueError(f"threshold={threshold}: a search does not play by the logit alone")
     if propagate and not search:
         raise ValueError("propagate=true is for the best-first search: give search=best-first too")
-    read = partial(config_from_json, kind=ExpertIterationConfig)
-    config, network = load_network(folder, read, _make_network, rounds=rounds)
+    config, network = load_policy_and_value(folder, ExpertIterationConfig, rounds)
     if search:
         starts = choose_starts(network, rounds, restarts, noise)
         full = 1 if starts.count else BestFirstConfig.full_evaluations
@@ -71,7 +70,3 @@ def load(
         threshold = config.threshold
     tree = SearchConfig(simulations, reward="sparse") if simulations else None
     return make_policy(network, tree, rounds, threshold, restarts, noise)
-
-
-def _make_network(config: ExpertIterationConfig) -> Network:
-    return Network(config.network, POLICY_AND_VALUE, geometry_of_env(config.env))

@@ -35,14 +35,10 @@ class BalanceConfig:
     see `recurrent`"""
     decay: float = 0.9
     """lambda of sub-trajectory balance"""
-    rounds: int | None = None
-    """number of a recurrent body's last rounds that have a loss; None gives all of them one. The
-    square of a log is large where nothing can be known yet, as after few rounds on a large board"""
 
     def __post_init__(self) -> None:
         """Check the values."""
         check_positive(self, "decay")
-        check_counts(self, "rounds")
 
 
 @registered("gflownet")

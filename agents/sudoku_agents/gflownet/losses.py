@@ -125,7 +125,6 @@ def balance_loss(estimates: LogZEstimates, config: BalanceConfig, groups: Tensor
     `groups` int64 `[G]` numbers the puzzle of each trajectory, from 0 without gaps.
     """
     values, energies, lengths = estimates
-    values = values[-(config.rounds or len(values)) :]
     match config.kind:
         case "trajectory-balance":
             return trajectory_balance(values, lengths)

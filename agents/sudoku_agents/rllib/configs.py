@@ -38,17 +38,8 @@ class MaskedSudoku:
     """
 
     def __new__(cls, config: Mapping[str, Any]) -> Any:
-        """Make the environment.
-
-        Args:
-            config: `"id"`, e.g. `"Sudoku9x9-v0"`, and options of that environment.
-
-        Raises:
-            ValueError: if there is no id.
-        """
+        """Make the environment of `config["id"]`, e.g. `"Sudoku9x9-v0"`, with the other options."""
         options = dict(config)
-        if "id" not in options:
-            raise ValueError('env_config names no environment: give {"id": "Sudoku4x4-v0", ...}')
         name, num_envs = options.pop("id"), options.pop("num_envs", None)
         if num_envs is None:
             return MaskedObservation(gym.make(name, **options))

@@ -108,11 +108,10 @@ class QTable:
 
     def restore(self, tensors: Mapping[str, Tensor]) -> None:
         """Take over the tensors of another table."""
-        boards = tensors["boards"].numpy()
-        self._rows = {board.tobytes(): row for row, board in enumerate(boards)}
-        self._boards = np.concatenate([boards, np.zeros((64, self._size**2), np.int8)])
-        values = tensors["values"].numpy()
-        self._values = np.concatenate([values, np.zeros((64, self._size**3), np.float32)])
+        self._rows.clear()
+        self._values[:] = 0
+        self.rows(tensors["boards"].numpy())
+        self.values[:] = tensors["values"].numpy()
 
 
 _PRETRAINED = Path(__file__).parent / "pretrained"
