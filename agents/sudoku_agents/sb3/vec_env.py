@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import gymnasium as gym
@@ -106,10 +106,7 @@ class SudokuVecEnv(VecEnv):
         """
         self._require_all(attr_name, indices)
         find_attribute(self.envs, attr_name)
-        layer = self.envs
-        while not hasattr(layer, attr_name) and isinstance(layer, VectorWrapper):
-            layer = layer.env
-        setattr(layer, attr_name, value)
+        setattr(next(each for each in self._layers() if hasattr(each, attr_name)), attr_name, value)
 
     def env_method(
         self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any
@@ -133,15 +130,20 @@ class SudokuVecEnv(VecEnv):
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Indices = None) -> list[bool]:
         """Return whether a layer of the environment below is of that class, once a board."""
-        layer, found = self.envs, isinstance(self.envs, wrapper_class)
-        while not found and isinstance(layer, VectorWrapper):
-            layer = layer.env
-            found = isinstance(layer, wrapper_class)
+        found = any(isinstance(layer, wrapper_class) for layer in self._layers())
         return [found for _ in self._get_indices(indices)]
 
     def get_images(self) -> list[NDArray[np.uint8] | None]:
         """Draw every board, uint8 `[H, W, 3]` each."""
         return list(find_attribute(self.envs, "render")())
+
+    def _layers(self) -> Iterator[VectorEnv[Any, Any, Any]]:
+        """Go through the wrappers and the environment below, from the outermost on."""
+        layer = self.envs
+        while isinstance(layer, VectorWrapper):
+            yield layer
+            layer = layer.env
+        yield layer
 
     def _end_episodes(
         self,

@@ -9,12 +9,12 @@ Source: cAlphaZero (Agarwal et al.), equations 1 and 2, and the bonus of section
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_agents.calphazero.search.config import SearchConfig, search_params
-from sudoku_agents.calphazero.search.gumbel import start_halving
 from sudoku_agents.calphazero.search.results import SearchOutput, root_results
 from sudoku_agents.calphazero.search.roots import (
     advance_root,
@@ -22,6 +22,7 @@ from sudoku_agents.calphazero.search.roots import (
     set_root_priors,
     set_simulations_left,
 )
+from sudoku_agents.calphazero.search.selection import start_halving
 from sudoku_agents.calphazero.search.simulation import backup_values, expand, simulate
 from sudoku_agents.calphazero.search.tree import new_trees
 from sudoku_gym.board.actions import legal_placements
@@ -86,11 +87,8 @@ class BatchedSearch:
         set_simulations_left(trees, params, games)
         while self._trees.root_simulations_left.any():
             self._run_simulation(evaluate)
-        visit_counts, values, solved, refuted, solutions, weights, scores = root_results(
-            trees, params, games, priors, masks
-        )
-        solutions = solutions.reshape(boards.shape)
-        return SearchOutput(visit_counts, values, solved, refuted, solutions, weights, scores)
+        found = SearchOutput(*root_results(trees, params, games, priors, masks))
+        return replace(found, solutions=found.solutions.reshape(boards.shape))
 
     def _run_simulation(self, evaluate: Evaluator) -> None:
         """Run a simulation in every tree that has some left."""

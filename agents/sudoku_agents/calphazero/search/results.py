@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_agents.calphazero.search.config import GUMBEL, borrowed_params
-from sudoku_agents.calphazero.search.gumbel import SMALLEST_PRIOR, write_gumbel_weights
 from sudoku_agents.calphazero.search.proofs import LOST, WON
+from sudoku_agents.calphazero.search.selection import SMALLEST_PRIOR, write_gumbel_weights
 from sudoku_agents.calphazero.search.tree import (
     all_edges,
     borrowed_trees,

@@ -7,7 +7,7 @@ Node 0 is the root; a node has a higher number than its parent. An edge is one p
 allowed at its node. The edges of a node lie next to each other: the visited ones in the order of
 their first visits, then the unvisited one with the highest prior, then the rest. Under every
 selection rule that one is the only unvisited candidate, so choosing an edge looks at the visited
-ones and one more. (The root of Gumbel MuZero has its edges by score instead, see `gumbel`.)
+ones and one more. (The root of Gumbel MuZero has its edges by score instead, see `selection`.)
 """
 
 from __future__ import annotations
@@ -79,10 +79,10 @@ class Trees(NamedTuple):
     root_solutions: NDArray[np.int8]
     """`[G, N**2]`, the solved board that was met, where the outcome is WON"""
     root_scores: NDArray[np.float32]
-    """`[G, R]`, g + logits of each edge, see `gumbel`; R is their largest number"""
+    """`[G, R]`, g + logits of each edge, see `selection`; R is their largest number"""
     root_halving: NDArray[np.int32]
     """`[G, 5]`, the state of sequential halving; columns NUM_VISITS, MOVES_LEFT, ROUNDS_LEFT,
-    CONSIDERED and FIRST_CONSIDERED of `gumbel`"""
+    CONSIDERED and FIRST_CONSIDERED of `selection`"""
 
 
 def new_trees(games: int, geometry: Geometry, config: SearchConfig, max_legal: int) -> Trees:
