@@ -110,23 +110,12 @@ def make_sampler(make_worker: Callable[[], Worker[_Sample]], ray: RayConfig) -> 
     return RaySampler(make_worker, ray)
 
 
-class Replay(Protocol):
-    """What a learner keeps of its samples."""
-
-    def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """Return everything that `restore` needs."""
-        ...
-
-    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take over the arrays of another replay."""
-
-
 class SamplingLearner(Learner):
     """A learner whose samples are drawn with its network, and kept in a replay."""
 
     network: Network
     optimizer: Optimizer
-    replay: Replay
+    replay: Any  # with `arrays()` and `restore(arrays)`, as of `recurrent.LabelPool`
     sampler: Sampler[Any]
 
     def sample(self, games: int, blanks: Blanks, ray: RayConfig, rng: np.random.Generator) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,7 +113,8 @@ class QLearningLearner(Learner):
     def restore(self, state: LearnerState) -> None:
         """Restore the state of a learner with the same configuration."""
         self.table.restore(state.weights)
-        self.puzzles = FixedPuzzles(**state.arrays)
+        arrays: dict[str, Any] = dict(state.arrays)
+        self.puzzles = FixedPuzzles(**arrays)
 
     def _known(self, blanks: int, rng: np.random.Generator) -> float:
         count = len(self.puzzles.solutions)
