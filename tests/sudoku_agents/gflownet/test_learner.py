@@ -116,7 +116,7 @@ def test_a_short_run_learns_what_chance_does_not(tmp_path):
         greedy.threshold is None and load_policy(f"{tmp_path / 'run'}?threshold=9").threshold == 9
     )
     with pytest.raises(
-        ValueError, match="threshold=9: placements that are drawn are drawn one by one"
+        ValueError, match=r"threshold=9\.0: placements that are drawn are drawn one by one"
     ):
         load_policy(f"{tmp_path / 'run'}?threshold=9&sample=true")
     assert evaluate(greedy, part).completion_rate > drawn.completion_rate
