@@ -178,9 +178,7 @@ def log_z_errors(network: FlowNetwork, made: GFlowNetConfig, seed: int) -> dict[
     boards = EMPTY[None].repeat(256, 0)
     drawn = sample_trajectories(network, boards, FOUR, made.order, np.random.default_rng(seed))
     with torch.inference_mode():
-        found = log_z_estimates(
-            network, drawn, FOUR, made.order, made.min_log_reward, inner_flows=False
-        )
+        found = log_z_estimates(network, drawn, FOUR, made.order, made.min_log_reward, False)
     ends = found.values[-1, np.arange(len(boards)), drawn.lengths]
     errors = {
         "log Z error": found.log_z(made.loss.kind)[-1, 0].item() - wanted,

@@ -89,8 +89,7 @@ class StateGraph:
         for depth in range(len(self.layers) - 1, -1, -1):
             layer = self.layers[depth]
             is_solved = board.is_solved(layer.boards, self.geometry)
-            rewards = np.where(is_solved, 1.0, np.exp(min_log_reward))
-            flow = np.where(layer.is_terminal, rewards, 0.0)
+            flow = np.where(is_solved, 1.0, np.exp(min_log_reward)) * layer.is_terminal
             if flows:
                 backward = 1 / (depth + 1) if self.order == "any" else 1.0
                 inflow = np.exp(flows[-1])[layer.children] * backward
