@@ -49,7 +49,7 @@ class PuzzleSet:
 
     def __post_init__(self) -> None:
         for name in ("puzzles", "solutions"):
-            object.__setattr__(self, name, self._checked_boards(name))
+            object.__setattr__(self, name, board.as_boards(getattr(self, name), self.geometry))
         if self.puzzles.shape != self.solutions.shape:
             raise ValueError(
                 f"{self.name}: {len(self.puzzles)} puzzles and {len(self.solutions)} solutions; "
@@ -70,12 +70,6 @@ class PuzzleSet:
         self._complete("sources", np.str_, "")
         if (self.grades < NOT_KNOWN).any() or (self.grades >= len(GRADES)).any():
             raise ValueError(f"{self.name}: grades are -1 to {len(GRADES) - 1}, see GRADES")
-
-    def _checked_boards(self, name: str) -> NDArray[np.int8]:
-        try:
-            return board.as_boards(getattr(self, name), self.geometry)
-        except (ValueError, TypeError) as error:
-            raise type(error)(f"{self.name}, {name}: {error}") from None
 
     def _complete(self, name: str, dtype: type[np.generic], unknown: Any) -> None:
         """Fill a column that was not given; check one that was."""

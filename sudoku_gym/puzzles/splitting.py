@@ -19,16 +19,17 @@ from sudoku_gym.puzzles.sources import BankSource, PuzzleSource, resolve_source
 Parts: TypeAlias = tuple[PuzzleSource, PuzzleSource]  # to train on, and held out
 
 _HELD_OUT = 0.1  # share of the orbits
+_SEED = 0  # of their draw
 _COMPARED = 200  # draws of each part, of a source that divides itself
 _MOST_KEYS = 10_000  # boards whose orbits are found, 3 ms each; equal ones alone beyond that
 _REMEDY = "give the source a method split(name), for 'train' and 'validation'"
 
 
-def training_and_held_out(source: object, geometry: Geometry | None = None, seed: int = 0) -> Parts:
+def training_and_held_out(source: object) -> Parts:
     """Return the puzzles to train on, and those to hold out, of whatever `resolve_source` takes.
 
     A bank has splits, and a source may have a method `split(name)`, which answers for its orbits.
-    Of any other list a tenth of the orbits is held out, drawn with `seed`, and a warning says so.
+    Of any other list a tenth of the orbits is held out, drawn with seed 0, and a warning says so.
 
     Raises:
         ValueError: as `resolve_source`; if the source is no list and has no method `split`, its
@@ -37,17 +38,17 @@ def training_and_held_out(source: object, geometry: Geometry | None = None, seed
     """
     if isinstance(source, str) and source in banks.NAMES:
         return resolve_source(source, "train"), resolve_source(source, "validation")
-    whole = resolve_source(source, "all", geometry)
+    whole = resolve_source(source, "all")
     if callable(getattr(whole, "split", None)):
         parts = resolve_source(whole, "train"), resolve_source(whole, "validation")
         _check_apart(whole, *parts)
         return parts
     if isinstance(whole, BankSource):
-        return _divide_list(whole.puzzle_set, seed)
+        return _divide_list(whole.puzzle_set)
     raise ValueError(f"{whole!r} does not say which puzzles are held out: {_REMEDY}")
 
 
-def _divide_list(puzzles: PuzzleSet, seed: int) -> Parts:
+def _divide_list(puzzles: PuzzleSet) -> Parts:
     numbers, kind = puzzles.orbits.astype(np.uint64), "orbit"
     if (puzzles.orbits == NOT_KNOWN).any():
         numbers, kind = _numbers_of(puzzles)
@@ -58,11 +59,11 @@ def _divide_list(puzzles: PuzzleSet, seed: int) -> Parts:
             "training; use more puzzles"
         )
     count = max(1, round(_HELD_OUT * len(orbits)))
-    held_out = np.isin(numbers, np.random.default_rng(seed).permutation(orbits)[:count])
+    held_out = np.isin(numbers, np.random.default_rng(_SEED).permutation(orbits)[:count])
     training = replace(puzzles[~held_out], split="train")
     validation = replace(puzzles[held_out], split="validation")
     warnings.warn(
-        f"{puzzles.name} says no split: divided by {kind} with seed {seed}, {len(training)} to "
+        f"{puzzles.name} says no split: divided by {kind} with seed {_SEED}, {len(training)} to "
         f"train on, {len(validation)} held out; to choose them, {_REMEDY}",
         stacklevel=3,
     )

@@ -22,9 +22,9 @@ def with_value(array, value):
 @pytest.mark.parametrize(
     ("boards", "error", "message"),
     [
-        (with_value(PART.puzzles, 105), ValueError, "mine, puzzles: board 1, row 3, column 4: 105"),
+        (with_value(PART.puzzles, 105), ValueError, "board 1, row 3, column 4: 105"),
         (with_value(PART.puzzles, -96), ValueError, "board 1, row 3, column 4: -96 is no digit"),
-        (PART.puzzles.astype(float), TypeError, "mine, puzzles: boards must hold integers, not fl"),
+        (PART.puzzles.astype(float), TypeError, "boards must hold integers, not fl"),
         (PART.puzzles[0], ValueError, r"must be \[B, N, N\], not \[4, 4\]"),
         (PART.puzzles[:, :3], ValueError, r"must be \[B, N, N\], not \[3, 3, 4\]"),
         (PART.puzzles[:2], ValueError, "2 puzzles and 3 solutions"),
@@ -41,7 +41,7 @@ def test_wrong_puzzles(boards, error, message):
     [
         (PART.solutions[::-1], "mine: the solution of puzzle 0 keeps not all givens; leave"),
         (PART.puzzles, "the solution of puzzle 0 breaks a rule; leave the puzzle out, or solve it"),
-        (with_value(PART.solutions, 120), "mine, solutions: board 1, row 3, column 4: 120"),
+        (with_value(PART.solutions, 120), "board 1, row 3, column 4: 120"),
     ],
 )
 def test_solutions_that_do_not_fit(solutions, message):
