@@ -13,6 +13,7 @@ from safetensors.numpy import load_file
 
 from sudoku_agents.calphazero.policy import DEFAULT_RESTARTS, START_ROUNDS
 from sudoku_agents.expert_iteration.policy import PRETRAINED
+from sudoku_gym.storage.atomic import write_text
 
 SCRIPT = Path(__file__).parent / "javascripts" / "weights.js"
 UNUSED = "heads.value."  # expert iteration trains no value
@@ -45,13 +46,6 @@ def exported(folder: Path = PRETRAINED) -> str:
     )
 
 
-def main() -> None:
-    """Write the script to a temporary name, then rename it."""
-    beside = SCRIPT.with_suffix(".tmp")
-    beside.write_text(exported(), encoding="utf-8")
-    beside.replace(SCRIPT)
-    print(f"wrote {SCRIPT} ({SCRIPT.stat().st_size:,} bytes)")
-
-
 if __name__ == "__main__":
-    main()
+    write_text(SCRIPT, exported())
+    print(f"wrote {SCRIPT} ({SCRIPT.stat().st_size:,} bytes)")
