@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.registry import CPUDispatcher
 
 _INLINED = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -46,9 +45,14 @@ def inlined(function: Callable[..., Any]) -> Any:
 
 
 def _keep(kernel: Any) -> None:
-    """Keep machine code where numba keeps it, unless none of its folders can be written to."""
+    """Keep machine code where numba keeps it, unless none of its folders can be written to.
+
+    Numba unpickles no code of another version of its own, which may name types that are no longer
+    there. A hash of all sources that a kernel is made of becomes a part of that version.
+    """
     with suppress(RuntimeError):
-        kernel._cache = _KernelCache(kernel.py_func)
+        kernel.enable_caching()
+        kernel._cache._cache_file._version += f" {_hash_of_imports(kernel.py_func.__module__)}"
 
 
 class _InlinedKernel(CPUDispatcher):
@@ -63,27 +67,6 @@ class _InlinedKernel(CPUDispatcher):
     @functools.cached_property
     def _with_wrapper(self) -> Any:
         return numba.njit(self.py_func)
-
-
-class _KernelCache(FunctionCache):
-    """Numba's cache, in which code counts as old once any source has changed that it is made of."""
-
-    def __init__(self, function: Any) -> None:
-        super().__init__(function)
-        sources = _hash_of_imports(function.__module__)
-        stamp = self._impl.locator.get_source_stamp()
-        self._cache_file = _Index(sources, self._cache_path, self._impl.filename_base, stamp)
-
-
-class _Index(IndexDataCacheFile):
-    """Numba's index of the code of a function; that of other sources is never unpickled.
-
-    It may name types that are no longer there. Numba looks at its own version in the same way.
-    """
-
-    def __init__(self, sources: str, *where: Any) -> None:
-        super().__init__(*where)
-        self._version = f"{self._version} {sources}"
 
 
 @functools.cache

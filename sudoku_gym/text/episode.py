@@ -118,10 +118,9 @@ class TextSudoku:
         Raises:
             ValueError: if the puzzle is no board, breaks a rule, or there are no such blanks.
         """
-        given: dict[str, Any] | None = None if puzzle is None else {"puzzle": puzzle}
-        if blanks is not None:
-            given = {**(given or {}), "blanks": blanks}
-        start, _ = self._env.reset(seed=seed, options=given)
+        given = {"puzzle": puzzle, "blanks": blanks}
+        options = {name: value for name, value in given.items() if value is not None}
+        start, _ = self._env.reset(seed=seed, options=options)
         self._givens = bytearray(start.tobytes())
         self._cells = bytearray(self._givens)
         self._blanks_left = blank = self._cells.count(0)
@@ -207,22 +206,20 @@ class TextSudoku:
                 "<answer> and </answer>. Only the last board counts."
             )
         asking = ", candidates r1c2 (which digits the rules leave)"
+        asking = asking if self.options.allow_candidates else ""
         return (
             f"{rules}\nWrite one move a turn; of several the last one counts. Moves: r1c2=3 (the "
-            "digit 3 in row 1, column 2), erase r1c2, undo"
-            f"{asking if self.options.allow_candidates else ''}, give up. A digit that clashes "
+            f"digit 3 in row 1, column 2), erase r1c2, undo{asking}, give up. A digit that clashes "
             "with one on the board is refused. Each turn counts, also one that is not understood."
         )
 
     def _end_turn(self, sentence: str, understood: bool = False) -> Turn:
         if self._blanks_left == 0:
-            self.done = True
-            return Turn(f"{sentence} The board is solved.", True, understood)
+            sentence, self.done = f"{sentence} The board is solved.", True
+        elif self.turns_left == 0 and not self.done:
+            sentence, self.done = f"{sentence} No turn is left.", True
         if self.done:
             return Turn(sentence, True, understood)
-        if self.turns_left == 0:
-            self.done = True
-            return Turn(f"{sentence} No turn is left.", True, understood)
         if self.options.announce_dead_ends and (cell := self._dead_cell()) >= 0:
             sentence += f" No digit is left for {cell_name(cell, self.geometry.size)}."
         counts = f"Blank cells: {self._blanks_left}. Turns left: {self.turns_left}."

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import overload
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -12,12 +10,6 @@ from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.text.parsing import read_answer
 
 
-@overload
-def verify(puzzle: str, answer: str, geometry: Geometry | None = None) -> bool: ...
-@overload
-def verify(
-    puzzle: ArrayLike, answer: ArrayLike, geometry: Geometry | None = None
-) -> bool | NDArray[np.bool_]: ...
 def verify(
     puzzle: ArrayLike | str, answer: ArrayLike | str, geometry: Geometry | None = None
 ) -> bool | NDArray[np.bool_]:
@@ -44,12 +36,13 @@ def verify(
             f"the puzzle has the shape {puzzles.shape}, the answer {answers.shape}: give boards of "
             "one shape"
         )
-    if puzzles.ndim == 2:
-        return bool(verify(puzzles[None], answers[None], geometry)[0])  # type: ignore[index]
+    is_one = puzzles.ndim == 2
+    if is_one:
+        puzzles, answers = puzzles[None], answers[None]
     puzzles = board.as_boards(puzzles, geometry)
     kept = ((puzzles == 0) | (puzzles == answers)).all((1, 2))
     accepted: NDArray[np.bool_] = kept & board.is_solved(answers, geometry)
-    return accepted
+    return bool(accepted[0]) if is_one else accepted
 
 
 def filled_constraint_fraction(
@@ -95,9 +88,8 @@ def score_text(puzzle: ArrayLike, text: str, geometry: Geometry | None = None) -
     if isinstance(found, str):
         return {"solved": 0.0, "constraints": 0.0, "format": 0.0}
     answer = np.frombuffer(found, np.int8).reshape(size, size)
-    fraction = filled_constraint_fraction(cells, answer, geometry)
     return {
-        "solved": float(fraction == 1 and bool(verify(cells, answer, geometry))),
-        "constraints": fraction,
+        "solved": float(bool(verify(cells, answer, geometry))),
+        "constraints": filled_constraint_fraction(cells, answer, geometry),
         "format": float(0 not in found),
     }

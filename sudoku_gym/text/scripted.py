@@ -72,8 +72,8 @@ class ScriptedModel:
         return divmod(action, self._geometry.size)
 
     def _read(self, message: str) -> np.ndarray[tuple[int, int, int], np.dtype[np.int8]]:
-        found = read_answer(message, self._geometry.size)
+        size = self._geometry.size
+        found = read_answer(message, size)
         if isinstance(found, str):
             raise ValueError(found)
-        size = self._geometry.size
         return np.frombuffer(found, np.int8).reshape(1, size, size).copy()

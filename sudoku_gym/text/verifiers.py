@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import count
-from typing import Literal
+from typing import Any, Literal
 
 import verifiers.v1 as vf
 from openai import AsyncOpenAI
@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from verifiers.v1.dialects.chat import message_to_wire
 
 from sudoku_gym.text.boards import BoardStyle
-from sudoku_gym.text.episode import TextOptions, TextSudoku
+from sudoku_gym.text.episode import TextSudoku
 
 __all__ = ["ChatHarness", "SudokuTaskset", "SudokuTasksetEnv"]
 
@@ -36,9 +36,9 @@ class TextFields(BaseModel):
     allow_candidates: bool = False
     announce_dead_ends: bool = False
 
-    def text_options(self) -> TextOptions:
-        """Return them as `TextOptions`."""
-        return TextOptions(**{name: getattr(self, name) for name in TextFields.model_fields})
+    def options(self) -> dict[str, Any]:
+        """Return them by their names."""
+        return {name: getattr(self, name) for name in TextFields.model_fields}
 
 
 class SudokuTasksetConfig(TextFields, vf.TasksetConfig):
@@ -56,7 +56,7 @@ class SudokuTaskData(TextFields, vf.TaskData):
 
     def new_game(self) -> TextSudoku:
         """Return a game at its start."""
-        game = TextSudoku(self.text_options())
+        game = TextSudoku(**self.options())
         game.reset(self.seed)
         return game
 
@@ -99,11 +99,11 @@ class SudokuTaskset(vf.Taskset[SudokuTask, SudokuTasksetConfig]):
 
     def load(self) -> Iterator[SudokuTask]:
         """Yield the tasks."""
-        fields = {name: getattr(self.config, name) for name in TextFields.model_fields}
-        game = TextSudoku(self.config.text_options())
+        options = self.config.options()
+        game = TextSudoku(**options)
         for seed in count(self.config.first_seed):
             name = f"{self.config.env_id}#{seed}"
-            data = SudokuTaskData(name=name, prompt=game.reset(seed), seed=seed, **fields)
+            data = SudokuTaskData(name=name, prompt=game.reset(seed), seed=seed, **options)
             yield SudokuTask(data, self.config.task)
 
 
