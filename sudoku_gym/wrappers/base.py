@@ -31,6 +31,7 @@ class Transform:
     """
 
     needs_masks = True
+    maps_actions = False  # whether the agent's actions and masks are others than those below
 
     def set_up(self, count: int, observations: gym.Space[Any], actions: gym.Space[Any]) -> Spaces:
         """Return the spaces as the agent has them, given those below."""
@@ -50,9 +51,12 @@ class Transform:
         """Return the masks of the agent's actions, given those below."""
         return masks
 
-    def show(self, observations: Any, masks: NDArray[np.int8], which: Which) -> Any:
-        """Return what the agent sees; `masks` are those below, empty unless they are needed."""
-        return observations
+    def show(self, observations: Any, masks: NDArray[np.int8], which: Which) -> tuple[Any, Any]:
+        """Return what the agent sees, and its masks, given what is below.
+
+        Masks are empty unless they are needed.
+        """
+        return observations, masks
 
     def find(self, name: str) -> Any:
         """Return an attribute of the environment below."""
@@ -83,8 +87,9 @@ class SudokuWrapper(Transform, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Step; see `SudokuEnv.step`."""
-        below = self.map_actions(np.array([as_action(action)], np.int64))[0]
-        observation, reward, terminated, truncated, info = self.env.step(below)
+        if self.maps_actions:
+            action = self.map_actions(np.array([as_action(action)], np.int64))[0]
+        observation, reward, terminated, truncated, info = self.env.step(action)
         self.go_on(_ONE)
         observation, info = self._shown(observation, info)
         return observation, reward, terminated, truncated, info
@@ -103,11 +108,11 @@ class SudokuWrapper(Transform, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
         return mask.view(np.int8)[None]
 
     def _shown(self, observation: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        masks = _NO_MASKS
-        if self.needs_masks:
-            masks = get_action_mask(info)[None]
-            info = info | {"action_mask": self.map_masks(masks)[0]}
-        return _at(self.show(_at(observation, None), masks, _EVERY), 0), info
+        masks = get_action_mask(info)[None] if self.needs_masks else _NO_MASKS
+        shown, masks = self.show(_at(observation, None), masks, _EVERY)
+        if self.maps_actions:
+            info = info | {"action_mask": masks[0]}
+        return _at(shown, 0), info
 
 
 class SudokuVectorWrapper(VectorWrapper):
@@ -155,12 +160,13 @@ class SudokuVectorTransform(Transform, SudokuVectorWrapper):
         if self.needs_masks:
             infos = infos | {"action_mask": self.map_masks(get_action_mask(infos))}
             masks = self.masks_below()  # those in the infos are zeros where no board was reset
-        return self.show(observations, masks, _EVERY), infos
+        return self.show(observations, masks, _EVERY)[0], infos
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Step the boards; see `SudokuVectorEnv.step`."""
-        below = self.map_actions(as_actions(actions, self.num_envs))
-        observations, rewards, terminations, truncations, infos = self.env.step(below)
+        if self.maps_actions:
+            actions = self.map_actions(as_actions(actions, self.num_envs))
+        observations, rewards, terminations, truncations, infos = self.env.step(actions)
         started = self._over & (self.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP)
         self._over = terminations | truncations
         self.go_on(~started)
@@ -168,11 +174,10 @@ class SudokuVectorTransform(Transform, SudokuVectorWrapper):
             infos = self._with_finals(infos)
             started = self._over
         self.begin(started)
-        masks = _NO_MASKS
-        if self.needs_masks:
-            masks = get_action_mask(infos)
-            infos = infos | {"action_mask": self.map_masks(masks)}
-        shown = self.show(observations, masks, _EVERY)
+        masks = get_action_mask(infos) if self.needs_masks else _NO_MASKS
+        shown, masks = self.show(observations, masks, _EVERY)
+        if self.maps_actions:
+            infos = infos | {"action_mask": masks}
         return shown, rewards, terminations, truncations, infos
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -190,12 +195,13 @@ class SudokuVectorTransform(Transform, SudokuVectorWrapper):
     def _with_finals(self, infos: dict[str, Any]) -> dict[str, Any]:
         """Return infos in which the ends of episodes are shown as the agent sees them."""
         over = np.flatnonzero(infos["_final_obs"])
-        final_info, final, masks = infos["final_info"], infos["final_obs"].copy(), _NO_MASKS
-        if self.needs_masks:
-            masks = final_info["action_mask"][over]
-            mapped = self.map_masks(final_info["action_mask"])
+        final_info, final = infos["final_info"], infos["final_obs"].copy()
+        masks = final_info["action_mask"][over] if self.needs_masks else _NO_MASKS
+        shown, masks = self.show(_stacked(final[over].tolist()), masks, over)
+        if self.maps_actions:
+            mapped = np.zeros((self.num_envs, masks.shape[1]), np.int8)
+            mapped[over] = masks
             final_info = final_info | {"action_mask": mapped}
-        shown = self.show(_stacked(final[over].tolist()), masks, over)
         for row, index in enumerate(over.tolist()):
             final[index] = _at(shown, row)
         return infos | {"final_obs": final, "final_info": final_info}

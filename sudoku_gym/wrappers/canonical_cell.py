@@ -22,6 +22,8 @@ from sudoku_gym.wrappers.base import (
 
 
 class _CanonicalCell(Transform):
+    maps_actions = True
+
     def set_up(self, count: int, observations: gym.Space[Any], actions: gym.Space[Any]) -> Spaces:
         self._size = size = self.find("geometry").size
         if actions != spaces.Discrete(size**3):
@@ -45,8 +47,9 @@ class _CanonicalCell(Transform):
     def map_masks(self, masks: NDArray[np.int8]) -> NDArray[np.int8]:
         return self._pick(masks)[1]
 
-    def show(self, observations: Any, masks: NDArray[np.int8], which: Which) -> dict[str, Any]:
-        return {"observations": observations, "cell": self._pick(masks)[0]}
+    def show(self, observations: Any, masks: NDArray[np.int8], which: Which) -> tuple[Any, Any]:
+        cells, digits = self._pick(masks)
+        return {"observations": observations, "cell": cells}, digits
 
     def _pick(self, masks: NDArray[np.int8]) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
         """Return each board's cell, int64 `[B]`, and its legal digits, int8 `[B, N]`."""

@@ -46,8 +46,8 @@ class _OneHot(Transform):
         size = board_size(observations, "a one-hot board")
         return spaces.MultiBinary((size, size, size)), actions
 
-    def show(self, observations: Any, masks: NDArray[np.int8], which: Which) -> NDArray[np.int8]:
-        return one_hot_boards(observations)
+    def show(self, observations: Any, masks: NDArray[np.int8], which: Which) -> tuple[Any, Any]:
+        return one_hot_boards(observations), masks
 
 
 class OneHotBoard(_OneHot, SudokuWrapper):
@@ -69,8 +69,8 @@ class _CoverTensor(Transform):
         self._geometry: Geometry = self.find("geometry")
         return spaces.MultiBinary((size, size, size, 3)), actions
 
-    def show(self, observations: Any, masks: NDArray[np.int8], which: Which) -> NDArray[np.int8]:
-        return exact_cover_tensor(observations, self._geometry)
+    def show(self, observations: Any, masks: NDArray[np.int8], which: Which) -> tuple[Any, Any]:
+        return exact_cover_tensor(observations, self._geometry), masks
 
 
 class ExactCoverTensor(_CoverTensor, SudokuWrapper):
@@ -97,9 +97,8 @@ class _Flat(Transform):
             return spaces.flatten_space(observations), actions
         raise ValueError(f"only arrays can be laid out as a vector, not {observations}")
 
-    def show(self, observations: Any, masks: NDArray[np.int8], which: Which) -> NDArray[Any]:
-        flat: NDArray[Any] = observations.reshape(len(observations), -1)
-        return flat
+    def show(self, observations: Any, masks: NDArray[np.int8], which: Which) -> tuple[Any, Any]:
+        return observations.reshape(len(observations), -1), masks
 
 
 class FlatObservation(_Flat, SudokuWrapper):
@@ -123,8 +122,8 @@ class _Masked(Transform):
         mask = spaces.MultiBinary(int(actions.n))
         return spaces.Dict({"observations": observations, "action_mask": mask}), actions
 
-    def show(self, observations: Any, masks: NDArray[np.int8], which: Which) -> dict[str, Any]:
-        return {"observations": observations, "action_mask": masks.copy()}
+    def show(self, observations: Any, masks: NDArray[np.int8], which: Which) -> tuple[Any, Any]:
+        return {"observations": observations, "action_mask": masks.copy()}, masks
 
 
 class MaskedObservation(_Masked, SudokuWrapper):

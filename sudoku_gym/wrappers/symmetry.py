@@ -36,6 +36,8 @@ _SALT = 0x51D0C0DE  # keeps these draws apart from the environment's own, which 
 class _Symmetries(Transform):
     """The symmetries of B boards, each drawn from a random stream of its own."""
 
+    maps_actions = True
+
     def set_up(
         self,
         count: int,
@@ -86,16 +88,18 @@ class _Symmetries(Transform):
         _turn_back(mapped, *self._elements)  # leaves invalid numbers as they are
         return mapped
 
-    def map_masks(self, masks: NDArray[np.int8]) -> NDArray[np.int8]:
+    def map_masks(self, masks: NDArray[np.int8], which: Which = slice(None)) -> NDArray[np.int8]:
         turned = np.empty(masks.shape, np.int8)
-        _turn_masks(np.ascontiguousarray(masks), *self._elements, turned)
+        elements = (each[which] for each in self._elements)
+        _turn_masks(np.ascontiguousarray(masks), *elements, turned)
         return turned
 
-    def show(self, observations: Any, masks: NDArray[np.int8], which: Which) -> NDArray[Any]:
+    def show(self, observations: Any, masks: NDArray[np.int8], which: Which) -> tuple[Any, Any]:
         turned = np.empty((len(observations), self._size**2), np.int8)
         flat = np.ascontiguousarray(observations, np.int8).reshape(turned.shape)
         _turn_boards(flat, *(each[which] for each in self._elements), turned)
-        return turned.astype(observations.dtype, copy=False).reshape(observations.shape)
+        shown = turned.astype(observations.dtype, copy=False).reshape(observations.shape)
+        return shown, self.map_masks(masks, which)
 
 
 class SymmetryAugmentation(_Symmetries, SudokuWrapper):
