@@ -12,13 +12,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from sudoku_gym.wrappers.base import (
-    Spaces,
-    SudokuVectorTransform,
-    SudokuWrapper,
-    Transform,
-    Which,
-)
+from sudoku_gym.wrappers.base import Spaces, SudokuVectorTransform, SudokuWrapper, Transform, Which
 
 
 class _CanonicalCell(Transform):

@@ -20,13 +20,7 @@ from sudoku_gym.compiler.jit import njit
 from sudoku_gym.compiler.random_stream import new_stream
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import draw_symmetry, group_of
-from sudoku_gym.wrappers.base import (
-    Spaces,
-    SudokuVectorTransform,
-    SudokuWrapper,
-    Transform,
-    Which,
-)
+from sudoku_gym.wrappers.base import Spaces, SudokuVectorTransform, SudokuWrapper, Transform, Which
 
 Period = Literal["episode", "step"]
 
