@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from results import Results, Row
-from sudoku_baselines.neural.config import SupervisedConfig
-from sudoku_baselines.neural.learner import SupervisedLearner
+from sudoku_baselines.neural.learner import SupervisedConfig, SupervisedLearner
 from sudoku_baselines.neural.multiverse import MultiverseConfig, MultiverseTraining
 from sudoku_baselines.neural.puzzles import PuzzlesConfig
 from sudoku_baselines.neural.recurrent_transformer import (

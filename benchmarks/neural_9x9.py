@@ -21,11 +21,10 @@ import numpy as np
 
 from results import Results, Row
 from sudoku_baselines.neural.cnn import CNNTraining
-from sudoku_baselines.neural.config import LabelledConfig
 from sudoku_baselines.neural.exact_cover import ExactCoverLearner, ExactCoverTraining
 from sudoku_baselines.neural.guissart.learner import GuissartLearner, GuissartTraining
 from sudoku_baselines.neural.guissart.solver import FillingPredictor, Guissart
-from sudoku_baselines.neural.learner import SupervisedLearner
+from sudoku_baselines.neural.learner import LabelledConfig, SupervisedLearner
 from sudoku_baselines.neural.policies import load
 from sudoku_baselines.neural.puzzles import PuzzlesConfig
 from sudoku_baselines.neural.recurrent_transformer import (

@@ -7,6 +7,7 @@ A *node* is one digit that the search tried; a *backtrack* is a node that it too
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -52,6 +53,10 @@ class TreeSearch(CountingSolver):
     """
 
     default_node_limit: ClassVar[int] = 10_000_000
+    _kernel: Callable[..., None]
+    """Searches boards int8 `[B, N**2]` without conflicts, in place, up to a number of nodes each;
+    writes outcomes `[B]` and counts `[B]`, zeros at first. With `resume` it continues the search
+    that its work space holds; B is 1 then."""
 
     def __init__(self, node_limit: int | None = None, time_limit: float | None = None) -> None:
         node_limit = self.default_node_limit if node_limit is None else node_limit
@@ -87,23 +92,6 @@ class TreeSearch(CountingSolver):
 
     def _prepare(self, geometry: Geometry) -> tuple[Any, Any]:
         """Return the tables and the work space of the kernel."""
-        raise NotImplementedError
-
-    @staticmethod
-    def _kernel(
-        grids: NDArray[np.int8],
-        outcomes: NDArray[np.int64],
-        counts: NDArray[np.void],
-        node_limit: int,
-        resume: bool,
-        tables: Any,
-        space: Any,
-    ) -> None:
-        """Search boards `[B, N**2]` without conflicts, in place, up to `node_limit` nodes each.
-
-        `outcomes [B]` and `counts [B]`, zeros at first, are written. With `resume` the search that
-        `space` holds is continued; B is 1 then. `tables` and `space` are those of `_prepare`.
-        """
         raise NotImplementedError
 
     def _search_all(

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_baselines.neural.config import LabelledConfig
+from sudoku_baselines.neural.learner import LabelledConfig
 from sudoku_curricula import curves
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym import board

@@ -15,10 +15,10 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, Literal, TypeVar
 
-from sudoku_baselines.neural.config import LabelledConfig, SupervisedConfig
 from sudoku_baselines.neural.exact_cover import ExactCoverTraining, FactorGraphPredictor
 from sudoku_baselines.neural.guissart.learner import GuissartTraining
 from sudoku_baselines.neural.guissart.solver import Guissart
+from sudoku_baselines.neural.learner import LabelledConfig, SupervisedConfig
 from sudoku_baselines.neural.model import ModelPredictor
 from sudoku_gym.policies import Policy, PredictorPolicy
 from sudoku_learning.networks import NetworkPolicy, Restarts

@@ -25,8 +25,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sudoku_baselines.neural.config import SupervisedConfig
-from sudoku_baselines.neural.learner import SupervisedLearner
+from sudoku_baselines.neural.learner import SupervisedConfig, SupervisedLearner
 from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
 from sudoku_baselines.neural.policies import shipped
 from sudoku_gym.geometry import Geometry

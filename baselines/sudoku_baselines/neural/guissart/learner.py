@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from sudoku_baselines.neural.config import LabelledConfig
 from sudoku_baselines.neural.guissart.candidate_states import (
     fill,
     is_full,
@@ -33,6 +32,7 @@ from sudoku_baselines.neural.guissart.solver import (
     States,
     probe_both_ways,
 )
+from sudoku_baselines.neural.learner import LabelledConfig
 from sudoku_curricula import curves
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym.geometry import Geometry
