@@ -90,7 +90,7 @@ def test_commands_parse(command):
     has_more = re.search(r"--help|\$|my_package", command)  # of the reader's, or of the shell's
     run = None if "--help" in words else cli.parse(words)
     if run is not None and words[0] == "train" and not has_more:
-        with patch("sudoku_learning.training.command.Training") as training:
+        with patch("sudoku_learning.training.loop.Training") as training:
             run()  # the trainer parses the rest
         assert training.called or len(words) == 1
 

@@ -17,9 +17,7 @@ from sudoku_learning.networks.network import BODIES, POLICY_AND_VALUE, Network, 
 from sudoku_learning.networks.policy import (
     NetworkPolicy,
     PlacementPolicy,
-    Prediction,
     evaluate_boards,
-    predict_grids,
 )
 
 __all__ = [
@@ -42,13 +40,11 @@ __all__ = [
     "NetworkPolicy",
     "PlacementPolicy",
     "PolicyConfig",
-    "Prediction",
     "QConfig",
     "RecurrentState",
     "Restarts",
     "ValueConfig",
     "chunks",
     "evaluate_boards",
-    "predict_grids",
     "seeded",
 ]

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.storage.checks import check_counts
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks.mlp import TokenBody
 
@@ -31,13 +32,9 @@ class AttentionConfig:
     """width of the perceptrons' hidden layer; None takes four times that of a token"""
 
     def __post_init__(self) -> None:
-        if min(self.width, self.layers, self.heads) < 1 or self.width % self.heads:
-            raise ValueError(
-                f"width, layers and heads must be at least 1, and heads divide width, not "
-                f"{self.width}, {self.layers} and {self.heads}"
-            )
-        if self.perceptron is not None and self.perceptron < 1:
-            raise ValueError(f"perceptron must be at least 1, not {self.perceptron}")
+        check_counts(self, "width", "layers", "heads", "perceptron")
+        if self.width % self.heads:
+            raise ValueError(f"heads must divide width, not {self.heads} and {self.width}")
 
     def build(self, geometry: Geometry) -> AttentionBody:
         """Make the body for boards of that size."""

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from sudoku_gym import board
@@ -166,7 +165,10 @@ def check_onnx(policy: Policy, file: Path, puzzles: PuzzleSet, rounds: int) -> O
     different, largest = 0, 0.0
     for start in range(0, len(boards), _CHECKED_AT_ONCE):
         part = slice(start, start + _CHECKED_AT_ONCE)
-        wanted = _evaluate(network, head, boards[part], masks[part], puzzles.geometry, rounds)
+        with torch.inference_mode():
+            tensors = torch.from_numpy(boards[part]), torch.from_numpy(masks[part])
+            features = network.body(*tensors, puzzles.geometry, rounds=rounds)
+            wanted = network.heads[head](features)[-1].numpy()
         if not np.isfinite(wanted[masks[part]]).all():
             raise ValueError("the network's logits are not finite: its weights are damaged")
         given = {"boards": boards[part].astype(np.int64), "action_mask": masks[part]}
@@ -205,21 +207,6 @@ def _parts(policy: Policy) -> tuple[Network, str]:
             f"the head {policy.head!r} is no plain readout of placements, as ONNX needs"
         )
     return policy.network, policy.head
-
-
-def _evaluate(
-    network: Network,
-    head: str,
-    boards: NDArray[np.int8],
-    masks: NDArray[np.bool_],
-    geometry: Geometry,
-    rounds: int,
-) -> NDArray[np.float32]:
-    with torch.inference_mode():
-        given = torch.from_numpy(boards), torch.from_numpy(masks), geometry
-        features = network.body(*given, rounds=rounds)
-        logits: NDArray[np.float32] = network.heads[head](features)[-1].numpy()
-    return logits
 
 
 class WholeGraph(nn.Module):

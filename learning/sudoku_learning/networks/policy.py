@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Convergence, ModelCard
 from sudoku_learning.networks.bodies import chunks
@@ -79,19 +78,6 @@ class MoveQueue:
         self._expected = puzzles.copy()
         self._digits = np.zeros(puzzles.shape, np.int8)
         self._scores = np.full(puzzles.shape, -np.inf, np.float32)
-
-    @property
-    def num_games(self) -> int:
-        """The number of games."""
-        return len(self._expected)
-
-    def check(self, boards: NDArray[np.int8]) -> None:
-        """Raise ValueError unless there is a board for each game."""
-        if boards.shape != self._expected.shape:
-            raise ValueError(
-                f"boards {list(boards.shape)}, but the games were started with "
-                f"{list(self._expected.shape)}: call reset(puzzles, geometry, rng) first"
-            )
 
     def next_moves(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return the best queued placement that is legal, int64 `[B]`; -1 where there is none."""
@@ -185,15 +171,11 @@ class NetworkPolicy(PlacementPolicy):
         if self.restarts.count:
             self.restarts = replace(self.restarts, seed=int(rng.integers(2**63)))
         self.convergence = self.last_convergence = None
-        self._queue = MoveQueue(puzzles)
+        self._queue, self._num_games = MoveQueue(puzzles), len(puzzles)
 
     def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Choose a placement for each board: the next queued one, else what `choose` returns.
-
-        Raises ValueError if there are not as many boards as games were started with.
-        """
+        """Choose a placement for each board: the next queued one, else what `choose` returns."""
         masks, num_placements = action_masks.copy(), self.geometry.num_placements
-        self._queue.check(boards)
         self.last_convergence = None
         queued = self._queue.next_moves(boards, masks[:, :num_placements])
         masks[queued >= 0] = False
@@ -243,10 +225,8 @@ class NetworkPolicy(PlacementPolicy):
         """Return the scores `[B, N**3]`, and whether each board has converged, if it can."""
         if not self.network.can_converge:
             return self._read(boards, masks).outputs[self.head], np.ones(len(boards), np.bool_)
-        if self.convergence is None:
-            self.convergence = Convergence.of_none(self._queue.num_games)
-        if self.last_convergence is None:
-            self.last_convergence = Convergence.of_none(self._queue.num_games)
+        self.convergence = self.convergence or Convergence.of_none(self._num_games)
+        self.last_convergence = self.last_convergence or Convergence.of_none(self._num_games)
         scores, has_converged = np.empty(masks.shape, np.float32), np.empty(len(boards), np.bool_)
         may_restart = self.convergence.converged[games] | (self.restarts.count == 0)
         for part, restarts in ((may_restart, self.restarts), (~may_restart, NO_RESTARTS)):
@@ -305,44 +285,3 @@ def evaluate_boards(
         np.concatenate([output.converged.numpy() for output in parts]),
         np.concatenate([output.rounds.numpy() for output in parts]),
     )
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """The grids that a network predicts for B boards, and which of them it stands by."""
-
-    grids: NDArray[np.int8]
-    """`[B, N, N]`, the givens and the best legal digit of each blank; 0 where none is legal"""
-    converged: NDArray[np.bool_]
-    """`[B]`, whether the rounds had converged, with restarts to a solution; False of a network that
-    can't converge"""
-    rounds: NDArray[np.int64]
-    """`[B]`, the rounds that each board has taken, of all its starts"""
-
-
-def predict_grids(
-    network: Network,
-    boards: NDArray[np.int8],
-    geometry: Geometry,
-    rounds: int | None = None,
-    restarts: Restarts = NO_RESTARTS,
-) -> Prediction:
-    """Fill all blanks of boards int8 `[B, N, N]` from one evaluation each by the head `policy`.
-
-    Args:
-        network: in evaluation mode.
-        boards: 0 = blank.
-        geometry: the boards' units.
-        rounds: of each start, at most, of a network that can converge; None: the body's.
-        restarts: the further starts of boards that have not converged.
-
-    Raises:
-        ValueError: if there are restarts, but the network can't converge.
-    """
-    legal = board.candidates(boards, geometry)
-    given = boards, legal.reshape(len(boards), -1), geometry, ["policy"], rounds, restarts
-    output = evaluate_boards(network, *given)
-    logits = np.where(legal, output.outputs["policy"].reshape(legal.shape), -np.inf)
-    digits = np.where(legal.any(3), logits.argmax(3) + 1, 0)
-    grids = np.where(boards > 0, boards, digits).astype(np.int8)
-    return Prediction(grids, output.converged, output.rounds)

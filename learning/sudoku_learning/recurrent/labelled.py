@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.storage.checks import check_counts, check_shares
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import Network
@@ -60,22 +61,6 @@ class RecurrentConfig:
             raise ValueError(f"policy_weight must not be negative, but is {self.policy_weight}")
 
 
-class LabelledPuzzles(Protocol):
-    """Puzzles of one geometry with their solutions, e.g. a `PuzzleSet`."""
-
-    @property
-    def geometry(self) -> Geometry:
-        """The geometry of the boards."""
-
-    @property
-    def puzzles(self) -> NDArray[np.int8]:
-        """int8 `[M, N, N]`, 0 for a blank."""
-
-    @property
-    def solutions(self) -> NDArray[np.int8]:
-        """int8 `[M, N, N]`."""
-
-
 class LabelPool:
     """Puzzles int8 `[M, N, N]` that were solved, with their solutions, oldest first.
 
@@ -109,6 +94,10 @@ class LabelPool:
     def restore(self, arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> None:
         """Take over the arrays of another pool, those whose names begin with `prefix`."""
         self.puzzles, self.solutions = (arrays[f"{prefix}{kind}"] for kind in self.KINDS)
+
+
+LabelledPuzzles = PuzzleSet | LabelPool
+"""Puzzles of one geometry with their solutions."""
 
 
 class LabelledBatch(RecurrentBatch):

@@ -1,7 +1,6 @@
 """The training loop of all learners: what a family supplies, and what it is given for it."""
 
 from sudoku_gym.storage.configs import registered
-from sudoku_learning.training.command import train_cli
 from sudoku_learning.training.config import (
     CurriculumConfig,
     RayConfig,
@@ -10,7 +9,7 @@ from sudoku_learning.training.config import (
 )
 from sudoku_learning.training.environments import EnvId, HeldOut, geometry_of_env, training_envs
 from sudoku_learning.training.learner import Learner, LearnerState, Progress, Report, RunGenerators
-from sudoku_learning.training.loop import Training
+from sudoku_learning.training.loop import Training, train_cli
 from sudoku_learning.training.optimizer import EMA, Optimizer, OptimizerConfig
 from sudoku_learning.training.run_folder import free_folder
 from sudoku_learning.training.weights import load_network

@@ -54,8 +54,7 @@ class RayConfig:
     def __post_init__(self) -> None:
         if self.actors < 0:
             raise ValueError(f"ray.actors must not be negative, but is {self.actors}")
-        if self.games_per_task < 1:
-            raise ValueError(f"ray.games_per_task must be at least 1, not {self.games_per_task}")
+        check_counts(self, "games_per_task")
         if self.address is not None and not self.actors:
             raise ValueError(f"ray.address={self.address}: say how many actors, ray.actors")
 
@@ -97,8 +96,8 @@ class TrainingConfig:
     """where sampling runs"""
 
     def __post_init__(self) -> None:
-        check_counts(self, "iterations", "validation_games", "evaluate_every", "checkpoint_every")
-        check_counts(self, "keep_checkpoints")
+        check_counts(self, "iterations", "validation_games", "evaluate_every")
+        check_counts(self, "checkpoint_every", "keep_checkpoints")
         if self.extra_iterations < 0:
             raise ValueError(f"extra_iterations must not be negative: {self.extra_iterations}")
         check_positive(self, "minutes")

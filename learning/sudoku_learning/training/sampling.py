@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,21 +80,15 @@ class Sampler(Protocol[_Sample]):
         """Release resources; it can sample again afterwards."""
 
 
-class LocalSampler(Generic[_Sample]):
+class LocalSampler(Sampler[_Sample]):
     """Runs the tasks one by one in this process, with the worker that `make_worker` makes."""
 
     def __init__(self, make_worker: Callable[[], Worker[_Sample]]) -> None:
         self._worker = make_worker()
 
-    def start(self) -> None:
-        """Do nothing: no actors."""
-
     def sample(self, weights: Mapping[str, Tensor], tasks: Sequence[SamplingTask]) -> list[_Sample]:
         """Run the tasks, see `Sampler`."""
         return [self._worker.sample(weights, task) for task in tasks]
-
-    def close(self) -> None:
-        """Do nothing: no actors."""
 
 
 def make_sampler(make_worker: Callable[[], Worker[_Sample]], ray: RayConfig) -> Sampler[_Sample]:

@@ -122,7 +122,7 @@ def test_a_body_for_one_size_refuses_another(body):
     [
         (FactorGraphConfig, {"channels": 0}, "channels must be at least 1"),
         (MLPConfig, {"hidden": ()}, "hidden must be widths of at least 1"),
-        (AttentionConfig, {"heads": 3}, "heads divide width"),
+        (AttentionConfig, {"heads": 3}, "heads must divide width"),
         (AttentionConfig, {"perceptron": 0}, "perceptron must be at least 1"),
         (ValueConfig, {"low": None}, "give both low and high"),
         (ValueConfig, {"low": 1.0, "high": 1.0}, "low must be less than high"),

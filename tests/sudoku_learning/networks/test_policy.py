@@ -8,12 +8,13 @@ from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import (
+    NO_RESTARTS,
     POLICY_AND_VALUE,
     FactorGraphConfig,
     Network,
     NetworkPolicy,
     Restarts,
-    predict_grids,
+    evaluate_boards,
     seeded,
 )
 from sudoku_learning.networks.policy import MoveQueue
@@ -102,35 +103,35 @@ def test_a_queueing_policy_keeps_the_rules_of_policies():
     check_policy(NetworkPolicy(network, threshold=-5.0), FOUR)  # queues much that is wrong
 
 
+def read_grids(network, boards, geometry, rounds=None, restarts=NO_RESTARTS):
+    """Return all boards filled from one evaluation each, and the network's output."""
+    legal = board.candidates(boards, geometry)
+    given = boards, legal.reshape(len(boards), -1), geometry, ["policy"], rounds, restarts
+    output = evaluate_boards(network, *given)
+    digits = output.outputs["policy"].reshape(legal.shape).argmax(3) + 1
+    return np.where(boards > 0, boards, digits), output
+
+
 def test_converged_grids_are_those_to_trust():
     network = load_policy("expert-iteration").network
     test = puzzles.load("9x9-hard", "test")[:24]
-    prediction = predict_grids(network, test.puzzles, test.geometry, rounds=64)
-    right = (prediction.grids == test.solutions).all((1, 2))
-    assert 0 < prediction.converged.sum() < len(test)
-    assert right[prediction.converged].all() and not right[~prediction.converged].all()
-    assert (prediction.rounds[~prediction.converged] == 64).all()
-    again = predict_grids(network, test.puzzles, test.geometry, 64, Restarts(2))
-    assert (again.rounds[~prediction.converged] > 64).all()
-    assert (again.converged >= prediction.converged).all()
-    is_given = test.puzzles > 0
-    assert (prediction.grids[is_given] == test.puzzles[is_given]).all()
-
-
-def test_a_blank_without_a_legal_digit_stays_blank():
-    dead = board.parse("123....4........")
-    network = load_policy("expert-iteration").network
-    (grid,) = predict_grids(network, dead[None], puzzles.load("4x4").geometry).grids
-    assert grid[0].tolist() == [1, 2, 3, 0] and (grid[1:] > 0).all()
+    grids, output = read_grids(network, test.puzzles, test.geometry, rounds=64)
+    right = (grids == test.solutions).all((1, 2))
+    assert 0 < output.converged.sum() < len(test)
+    assert right[output.converged].all() and not right[~output.converged].all()
+    assert (output.rounds[~output.converged] == 64).all()
+    _, again = read_grids(network, test.puzzles, test.geometry, 64, Restarts(2))
+    assert (again.rounds[~output.converged] > 64).all()
+    assert (again.converged >= output.converged).all()
 
 
 def test_a_network_without_rounds_never_converges():
     geometry = puzzles.load("4x4").geometry
     network = seeded(0, lambda: Network(FactorGraphConfig(8, 2), POLICY_AND_VALUE, geometry)).eval()
     boards = puzzles.load("4x4").puzzles[:3]
-    assert not predict_grids(network, boards, geometry).converged.any()
+    assert not read_grids(network, boards, geometry)[1].converged.any()
     with pytest.raises(ValueError, match="never converge"):
-        predict_grids(network, boards, geometry, restarts=Restarts(1))
+        read_grids(network, boards, geometry, restarts=Restarts(1))
 
 
 @pytest.mark.parametrize("name", ["expert-iteration", "gflownet", "mlp"])

@@ -104,7 +104,7 @@ def test_actors_know_the_environments_of_the_learner(ray_cluster):
     ("wrong", "message"),
     [
         ({"actors": -1}, "ray.actors must not be negative"),
-        ({"actors": 1, "games_per_task": 0}, "ray.games_per_task must be at least 1"),
+        ({"actors": 1, "games_per_task": 0}, "games_per_task must be at least 1"),
         ({"address": "auto"}, "ray.address=auto: say how many actors"),
     ],
 )

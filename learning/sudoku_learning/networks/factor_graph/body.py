@@ -14,13 +14,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.storage.checks import check_counts, check_positive
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks.factor_graph import function, reference
 from sudoku_learning.networks.factor_graph.forward import RoundsOutcome
 from sudoku_learning.networks.factor_graph.graph import FactorGraph
 from sudoku_learning.networks.factor_graph.recurrent_state import RecurrentState
-
-MOST_ROUNDS = 10_000  # limits untrusted config files: no weight shape constrains rounds
 
 
 @registered("factor-graph")
@@ -41,14 +40,8 @@ class FactorGraphConfig:
     whose logits rate each placement for itself"""
 
     def __post_init__(self) -> None:
-        if self.channels < 1:
-            raise ValueError(f"channels must be at least 1, not {self.channels}")
-        if not 1 <= self.rounds <= MOST_ROUNDS:
-            raise ValueError(f"rounds must be 1 to {MOST_ROUNDS:,}, not {self.rounds}")
-        if self.test_rounds is not None and not 1 <= self.test_rounds <= MOST_ROUNDS:
-            raise ValueError(f"test_rounds must be 1 to {MOST_ROUNDS:,}, not {self.test_rounds}")
-        if self.convergence_margin is not None and not self.convergence_margin > 0:
-            raise ValueError(f"convergence_margin must be positive, not {self.convergence_margin}")
+        check_counts(self, "channels", "rounds", "test_rounds")
+        check_positive(self, "convergence_margin")
 
     def build(self, geometry: Geometry) -> FactorGraphBody:
         """Make the body; it plays boards of any geometry."""

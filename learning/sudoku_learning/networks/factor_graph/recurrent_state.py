@@ -68,11 +68,6 @@ def join_states(
     """
     if states is None:
         return InitialStates(np.empty(0, np.bool_), empty_states(None, channels))
-    if len(states) != len(graph.board_variable_ptr) - 1:
-        raise ValueError(
-            f"{len(states)} recurrent states for {len(graph.board_variable_ptr) - 1} boards: give "
-            "one for each, None for new boards"
-        )
     joined = empty_states(graph, channels)
     for number, (state, target) in enumerate(zip(states, split_states(joined, graph), strict=True)):
         if state is None:
@@ -80,8 +75,7 @@ def join_states(
         for array, part in zip(state, target, strict=True):
             if array.shape != part.shape:
                 raise ValueError(
-                    f"the recurrent state of board {number} is of another board, mask or network: "
-                    f"its shapes are {[a.shape for a in state]}, not {[a.shape for a in target]}"
+                    f"the recurrent state of board {number} is of another board, mask or network"
                 )
             part[:] = array
     return InitialStates(np.array([state is None for state in states]), joined)
