@@ -69,8 +69,9 @@ def split_games(
 class Sampler(Protocol[_Sample]):
     """Runs tasks, in this process or on actors."""
 
-    def start(self) -> object:
+    def start(self) -> None:
         """Prepare for sampling; otherwise the first `sample` does."""
+        return  # nothing to prepare in one process
 
     def sample(self, weights: Mapping[str, Tensor], tasks: Sequence[SamplingTask]) -> list[_Sample]:
         """Run the tasks; return their samples in the order of the tasks."""
@@ -78,6 +79,7 @@ class Sampler(Protocol[_Sample]):
 
     def close(self) -> None:
         """Release resources; it can sample again afterwards."""
+        return
 
 
 class LocalSampler(Sampler[_Sample]):
