@@ -104,7 +104,6 @@ def test_a_queueing_policy_keeps_the_rules_of_policies():
 
 
 def read_grids(network, boards, geometry, rounds=None, restarts=NO_RESTARTS):
-    """Return all boards filled from one evaluation each, and the network's output."""
     legal = board.candidates(boards, geometry)
     given = boards, legal.reshape(len(boards), -1), geometry, ["policy"], rounds, restarts
     output = evaluate_boards(network, *given)

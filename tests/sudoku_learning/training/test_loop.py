@@ -14,14 +14,8 @@ from sudoku_curricula import Algorithm1Config, ConstantConfig, SuccessRateConfig
 from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, ITERATION, read_curves
 from sudoku_gym import load_policy
 from sudoku_gym.storage.configs import registered
-from sudoku_learning.training import (
-    LearnerState,
-    Report,
-    Training,
-    TrainingConfig,
-    checkpoint,
-    train_cli,
-)
+from sudoku_learning.training import LearnerState, Report, Training, TrainingConfig, checkpoint
+from sudoku_learning.training.loop import train_cli
 from sudoku_learning.training.run_folder import checkpoint_in
 
 

@@ -109,7 +109,7 @@ class FactorGraphBody(nn.Module):
         graph: FactorGraph | None = None,
         readout: nn.Linear | None = None,
     ) -> FactorGraphFeatures:
-        """Compute the features of boards of one geometry, see `RecurrentBody`.
+        """Compute the features of boards of one geometry, see `Body`.
 
         A board without legal placements, or without open constraints, has no features. With the
         `readout` of logits, a board gets no more rounds once it has converged, and the features
