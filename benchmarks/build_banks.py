@@ -17,11 +17,11 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from hardening import harden
 from hardest_bank import Stage, search_hardest
 from sudoku_baselines.classical.solvers import clauses_of, literals_of
 from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.generator import generate
-from sudoku_gym.puzzles.hardening import harden
 from sudoku_gym.puzzles.orbits import canonical_keys
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.storage.atomic import write_text

@@ -23,6 +23,7 @@ import tyro
 from numpy.typing import NDArray
 
 from build_banks import DATA, disagreements, write_checksums
+from hardening import harden
 from results import Row, command_of, keep
 from sudoku_gym import puzzles, solver
 from sudoku_gym.puzzles import banks
@@ -77,12 +78,12 @@ def build(config: Config) -> PuzzleSet:
     to_harden, random, easy = (plain[part] for part in np.split(np.arange(ends[-1]), ends[:-1]))
     # A little more than are wanted, of which the hardest are taken.
     parents = hard[: counts["hardest"] * 6 // 5]
-    hardest = rated(puzzles.harden(parents, rng, steps=config.hardest_steps))
+    hardest = rated(harden(parents, rng, steps=config.hardest_steps))
     hardest = hardest[np.argsort(-hardest.ratings, kind="stable")[: counts["hardest"]]]
     revealed = BankSource(easy).sample(len(easy), EASY_BLANKS, rng)
     parts = {
         "hardest": hardest,
-        "hard": puzzles.harden(to_harden, rng, steps=config.hard_steps),
+        "hard": harden(to_harden, rng, steps=config.hard_steps),
         "random": random,
         "easy": PuzzleSet(*revealed, easy.geometry, grades=puzzles.grade(revealed[0])),
         "few givens": few,

@@ -12,7 +12,6 @@ from sudoku_gym.cli.puzzle_arguments import Board, geometry_named
 from sudoku_gym.cli.terminal import OnProgress, progress
 from sudoku_gym.puzzles import files, generator
 from sudoku_gym.puzzles.difficulty import GRADES
-from sudoku_gym.puzzles.hardening import harden
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
 _TRIES = 10_000  # puzzles made in search of a difficulty before one is called too rare
@@ -26,8 +25,6 @@ def generate(
     givens: int = 0,
     pattern: generator.Pattern = "none",
     difficulty: Difficulty | None = None,
-    hard: bool = False,
-    steps: int = 1_000,
     seed: int | None = None,
     out: str = "",
 ) -> int:
@@ -39,9 +36,6 @@ def generate(
         givens: Number of givens at which digging stops; 0 digs until no given can be taken away.
         pattern: Symmetry of the pattern of givens.
         difficulty: Only puzzles whose hardest step is of this kind; any if not given.
-        hard: Exchange givens for others of the solution until the puzzle takes many guesses.
-        steps: Exchanges to try on each puzzle with --hard; a step takes 0.1 ms at 9x9, 0.2 s at
-            16x16.
         seed: The same seed gives the same puzzles; a new draw each time if not given.
         out: A file (.txt, .csv, .npz) to write instead of printing.
     """
@@ -49,11 +43,6 @@ def generate(
         raise ValueError(f"count must be at least 1, not {count}")
     if out:
         files.check_target(out)
-    if hard and (givens or pattern != "none" or difficulty):
-        raise ValueError(
-            "--hard makes minimal puzzles that need search: leave --givens, --pattern and "
-            "--difficulty out"
-        )
     geometry = geometry_named(board or "9x9")
     assert geometry is not None
     rng = np.random.default_rng(seed)
@@ -63,13 +52,11 @@ def generate(
             number, geometry, rng, givens=givens, pattern=pattern, on_progress=on_progress
         )
 
-    with progress(["generate", "harden"] if hard else ["generate"]) as start:
+    with progress(["generate"]) as start:
         if difficulty:
             puzzles = _graded(make, count, difficulty, start("generate"))
         else:
             puzzles = make(count, start("generate"))
-        if hard:
-            puzzles = harden(puzzles, rng, steps=steps, on_progress=start("harden"))
     if out:
         files.write(out, puzzles)
         givens_of_each = geometry.num_cells - puzzles.blanks

@@ -1,11 +1,9 @@
 """`sudoku-gym generate`: puzzles with one solution, of the kind that is asked for."""
 
-import numpy as np
 import pytest
 
 from sudoku_gym import board, solver
 from sudoku_gym.puzzles import banks
-from sudoku_gym.puzzles.difficulty import rate
 
 
 def test_generate_prints_puzzles_with_one_solution(run):
@@ -31,19 +29,6 @@ def test_generate_writes_files_of_a_difficulty(run, tmp_path):
     code, out, _ = run(*arguments, "--difficulty", "hidden-singles", "--givens", "30")
     assert code == 0 and "20 puzzles with 30 givens" in out
     assert path.read_text().count("hidden singles") == 20
-
-
-@pytest.mark.nightly
-def test_generate_makes_hard_puzzles(run):
-    arguments = ["generate", "--count", "3", "--seed", "1"]
-    ratings = [
-        rate(board.parse_many(run(*arguments, *more)[1].splitlines()), np.random.default_rng(0))
-        for more in ([], ["--hard", "--steps", "300"])
-    ]
-    assert ratings[0].max() < 5 < 8 < np.median(ratings[1])
-    assert (
-        run(*arguments, "--hard", "--steps", "9")[1] == run(*arguments, "--hard", "--steps", "9")[1]
-    )
 
 
 def test_generate_gives_up_on_what_does_not_exist(run, monkeypatch):

@@ -9,13 +9,12 @@ guesses (see `difficulty.rate`) as the puzzle before; the hardest on the way is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.compiler.random_stream import new_stream, next_below
-from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import group_of
 from sudoku_gym.puzzles.difficulty import count_guesses, grade, median_guesses, new_symmetry
 from sudoku_gym.puzzles.digging import (
@@ -27,7 +26,7 @@ from sudoku_gym.puzzles.digging import (
     start_dig,
     wrong_cell,
 )
-from sudoku_gym.puzzles.puzzle_set import SPLIT_BY_SOLUTION, PuzzleSet
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.solver.cover_bits import NO_RUNTIME_JIT, cover_tables, reset_weights
 from sudoku_gym.solver.depth_first import new_searcher
 
@@ -41,62 +40,36 @@ def harden(
     parents: PuzzleSet,
     rng: np.random.Generator,
     *,
-    steps: int = 1_000,
-    node_limit: int | None = None,
-    on_progress: Callable[[float], None] | None = None,
+    steps: int,
+    node_limit: int = 100_000,
 ) -> PuzzleSet:
-    """Make each puzzle of a set harder, with the solution it has, and from 9x9 up in its split.
-
-    Puzzles are compared by 15 searches each, a coarser estimate than that of `puzzles.rate`.
+    """Make each puzzle of a set harder, with the solution it has, and so in its split.
 
     Args:
-        parents: puzzles with exactly one solution each. They are made minimal first.
+        parents: puzzles of 9x9 boards, with exactly one solution each. They are made minimal first.
         rng: random generator of the changes.
         steps: changes to try on each puzzle; 0 only makes it minimal. Random minimal 9x9 puzzles
             have a median rating of 1; 200 steps lead to 10, 1,000 (0.1 s) to 16, and 2,000 to 19.
-        node_limit: candidates to try in one search. None means 100,000 up to 9 digits, and
-            2,000 above.
-        on_progress: called with the share that is done, 0 to 1.
+        node_limit: candidates to try in one search.
 
     Returns:
         As many puzzles, graded; `.minimal` says where minimality is proven.
 
     Raises:
-        ValueError: if a number is out of range, a puzzle has not exactly one solution, or the
-            boards are 4x4, where every puzzle is solved by singles.
+        ValueError: if a puzzle has not exactly one solution.
     """
     geometry = parents.geometry
-    if node_limit is None:
-        node_limit = 100_000 if geometry.size <= 9 else 2_000
-    if steps < 0 or node_limit < 1:
-        raise ValueError(
-            f"steps={steps}, node_limit={node_limit}: steps must not be negative, node_limit be at "
-            "least 1"
-        )
-    if geometry == Geometry.standard(4):
-        raise ValueError("singles solve every 4x4 puzzle, none is hard: use larger boards")
     parents.check()
-    puzzles = parents.puzzles.reshape(-1, geometry.num_cells).copy()
-    solutions = parents.solutions.reshape(puzzles.shape).copy()
-    minimal = np.zeros(len(puzzles), np.bool_)
+    boards = parents.puzzles.copy()
+    puzzles = boards.reshape(-1, geometry.num_cells)
+    solutions = parents.solutions.reshape(puzzles.shape)
     stream, tables, group = new_stream(rng), cover_tables(geometry), group_of(geometry)
-    for b in range(len(puzzles)):
-        arrays = puzzles[b], solutions[b]
-        minimal[b] = _harden(stream, group, steps, node_limit, tables, *arrays)
-        if on_progress is not None:
-            on_progress((b + 1) / len(puzzles))
-    boards = puzzles.reshape(parents.puzzles.shape)
-    keeps_orbit = geometry.size >= SPLIT_BY_SOLUTION
-    return PuzzleSet(
-        boards,
-        solutions.reshape(boards.shape),
-        geometry,
-        parents.name,
-        parents.split if keeps_orbit else "all",
-        grades=grade(boards, geometry),
-        orbits=parents.orbits.copy() if keeps_orbit else np.empty(0, np.int32),
-        minimal=minimal,
-    )
+    minimal = [
+        _harden(stream, group, steps, node_limit, tables, puzzle, solution)
+        for puzzle, solution in zip(puzzles, solutions, strict=True)
+    ]
+    grades = grade(boards, geometry)
+    return replace(parents, puzzles=boards, grades=grades, minimal=np.array(minimal, np.bool_))
 
 
 @njit(cache=True, nogil=True)
