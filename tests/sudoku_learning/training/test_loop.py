@@ -211,7 +211,7 @@ def test_a_last_level_that_no_puzzle_has_is_refused_at_once(tmp_path):
 
 
 def test_environments_that_are_no_sudoku_are_named(tmp_path):
-    with pytest.raises(ValueError, match=r"env='Sudoku5x5-v0': .*doesn't exist"):
+    with pytest.raises(ValueError, match=r"env='Sudoku5x5-v0': .*is not registered"):
         train(small(tmp_path, env="Sudoku5x5-v0"))
     with pytest.raises(ValueError, match=r"env='CartPole-v1' is no Sudoku environment"):
         train(small(tmp_path, env="CartPole-v1"))
