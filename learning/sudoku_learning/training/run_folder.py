@@ -10,13 +10,12 @@ A checkpoint is written as `checkpoints/draft`, and gets its number once it is o
 from __future__ import annotations
 
 import os
-import shutil
 from itertools import chain, count
 from pathlib import Path
 
 from sudoku_gym.storage.atomic import sync
 from sudoku_learning.training import checkpoint
-from sudoku_learning.training.checkpoint import CONFIG_FILE, WEIGHTS, Checkpoint
+from sudoku_learning.training.checkpoint import CONFIG_FILE, FILES, WEIGHTS, Checkpoint
 
 LOCK = ".lock"
 """The file in a run's folder that the process which trains in it holds."""
@@ -43,14 +42,12 @@ def save_checkpoint(run: Path, iteration: int, content: Checkpoint, keep: int | 
     Raises OSError if it can't be written; those before it stay as they are.
     """
     draft = run / _CHECKPOINTS / "draft"
-    if draft.exists():  # left by a kill
-        shutil.rmtree(draft)
-    draft.mkdir(parents=True)
+    draft.mkdir(parents=True, exist_ok=True)  # one that a kill left is written over
     checkpoint.write_checkpoint(draft, content)
     os.replace(draft, draft.with_name(f"{iteration:06d}"))
     sync(draft.parent)
     for old in checkpoints_of(run)[: -keep if keep else 0]:
-        shutil.rmtree(old)
+        _remove(old)
 
 
 def free_folder(path: Path) -> Path:
@@ -61,8 +58,8 @@ def free_folder(path: Path) -> Path:
 
 def checkpoints_of(run: Path) -> list[Path]:
     """Return the folders of a run's checkpoints, oldest first."""
-    found = (path for path in (run / _CHECKPOINTS).glob("*") if path.name.isdigit())
-    return sorted(found, key=lambda path: int(path.name))
+    found = (path.parent for path in (run / _CHECKPOINTS).glob(f"*/{WEIGHTS}"))
+    return sorted((path for path in found if path.name.isdigit()), key=lambda path: int(path.name))
 
 
 def checkpoint_in(folder: str | os.PathLike[str]) -> Path:
@@ -78,6 +75,14 @@ def checkpoint_in(folder: str | os.PathLike[str]) -> Path:
             f"{path} holds no checkpoint, for it has no {WEIGHTS}: give the folder of a run"
         )
     return found[-1]
+
+
+def _remove(folder: Path) -> None:
+    """Remove the files of a checkpoint, and its folder unless there are others in it."""
+    for name in FILES:
+        (folder / name).unlink(missing_ok=True)
+    if not os.listdir(folder):
+        folder.rmdir()
 
 
 def _is_free(path: Path) -> bool:

@@ -113,8 +113,8 @@ def test_drawn_digits_follow_the_marginals():
         ({"damping": 1.0}, "damping must be at least 0 and below 1"),
         ({"check_every": -1}, "must not be negative"),
         ({"weight": 0.0}, "weight must be positive"),
-        ({"schedule": "random"}, "schedule='random' is no Literal"),
-        ({"rule": "min"}, "rule='min' is no Literal"),
+        ({"schedule": "random"}, "schedule: 'random' is no Literal"),
+        ({"rule": "min"}, "rule: 'min' is no Literal"),
     ],
 )
 def test_wrong_settings_are_named(changes, message):

@@ -12,6 +12,7 @@ from sudoku_learning.training.learner import RunGenerators
 from sudoku_learning.training.run_folder import (
     check_run_folder,
     checkpoint_in,
+    checkpoints_of,
     save_checkpoint,
 )
 
@@ -41,6 +42,15 @@ def names_in(run):
 def test_as_many_checkpoints_stay_as_are_wanted(tmp_path, keep, kept):
     saved(tmp_path, 1, 2, 3, 4, 5, keep=keep)
     assert names_in(tmp_path) == [f"{i:06}" for i in range(6 - kept, 6)]
+
+
+def test_what_a_user_put_beside_a_checkpoint_stays(tmp_path):
+    saved(tmp_path, 1)
+    (tmp_path / "checkpoints/000001/notes.txt").write_text("the best one")
+    saved(tmp_path, 2, 3)
+    assert names_in(tmp_path) == ["000001", "000002", "000003"]
+    assert [path.name for path in (tmp_path / "checkpoints/000001").iterdir()] == ["notes.txt"]
+    assert [path.name for path in checkpoints_of(tmp_path)] == ["000002", "000003"]
 
 
 def test_round_trip(tmp_path):
