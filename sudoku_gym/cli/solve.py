@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +16,13 @@ from numpy.typing import NDArray
 from sudoku_gym import solver
 from sudoku_gym.board import check_puzzle, parse, to_lines, to_text
 from sudoku_gym.cli.puzzle_arguments import Board, geometry_named
-from sudoku_gym.cli.terminal import progress, strip_control
+from sudoku_gym.cli.terminal import progress
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.policies import load_solver
 from sudoku_gym.puzzles import files
-from sudoku_gym.puzzles.rows import OnProblem
 from sudoku_gym.solver import FoundSolutions
 from sudoku_gym.solver.chunks import in_chunks
 from sudoku_gym.storage.atomic import atomic_write, check_suffix
-
-Write: TypeAlias = Callable[[NDArray[np.int8], Geometry, FoundSolutions], object]
 
 _POLICY_CELLS = 10_368  # of the boards of a chunk; the search of a policy may keep much for each
 
@@ -37,7 +33,6 @@ def solve(
     *,
     out: str = "",
     count: int = 2,
-    skip_bad_rows: bool = False,
     board: Board = "",
     node_limit: int = solver.NODE_LIMIT,
     threads: int = 1,
@@ -56,8 +51,6 @@ def solve(
             solution, solutions (the number found) and decided (1 if the search was complete).
         count: Solutions to look for per puzzle: 2 proves that there is only one, 1 stops at the
             first.
-        skip_bad_rows: Leave out rows of a list that are no puzzle, and say at the end how many
-            there were.
         board: The board of the puzzles.
         node_limit: Candidates to try on a puzzle before it is left undecided.
         threads: Processor cores to use.
@@ -69,40 +62,40 @@ def solve(
         raise ValueError("--node-limit and --threads are the solver's: leave --policy out")
     if out:
         check_suffix(out, "--out", ".csv")
-    found = load_solver(policy, trust=trust) if policy else None
+    own_solver = load_solver(policy, trust=trust) if policy else None
 
     def search(boards: NDArray[np.int8], geometry: Geometry) -> FoundSolutions:
-        if found is not None:
-            return found.search(boards, geometry, count)
+        if own_solver is not None:
+            return own_solver.search(boards, geometry, count)
         return solver.find_solutions(
             boards, count, geometry, node_limit=node_limit, threads=threads
         )
 
-    is_list, kinds, bad_rows, began = _is_list(puzzle), Counter[str](), list[str](), process_time()
-
-    def add_bad_row(line: int, problem: str) -> None:
-        bad_rows.append(f"{line}: {problem}")
-
-    boards_of = _read(puzzle, geometry_named(board), add_bad_row if skip_bad_rows else None)
+    is_list, began, verdicts = _is_list(puzzle), process_time(), Counter[str]()
     bars = [puzzle] if is_list and (out or not sys.stdout.isatty()) else []
-    with _writer(out, is_list, count) as write, progress(bars) as start:
+    with _writer(out) as write, progress(bars) as start:
         report, before = start(puzzle), 0.0
-        for geometry, boards, share in boards_of:
+        for geometry, boards, share in _read(puzzle, geometry_named(board)):
             most = max(1, _POLICY_CELLS // geometry.num_cells) if policy else None
             for part in in_chunks(len(boards), most):
                 result = search(boards[part], geometry)
-                write(boards[part], geometry, result)
-                kinds.update(_kinds(result))
+                if out:
+                    write(_csv_rows(boards[part], result))
+                elif is_list:
+                    write(_lines(boards[part], result, count))
+                else:
+                    write(_drawing(boards[0], geometry, result, count))
+                verdicts.update(result.verdicts(min(count, 2)).tolist())
                 report(before + (share - before) * part.stop / len(boards))
             before = share
-        if not kinds:
+        if not verdicts:
             raise ValueError(f"{puzzle}: no puzzle found; give one a line, 0 or . for a blank")
-    if bad_rows:
-        said = f"{puzzle}: bad rows left out: {len(bad_rows):,}, the first of them {bad_rows[0]}"
-        print(strip_control(said), file=sys.stderr)
+    total, seconds = verdicts.total(), max(process_time() - began, 1e-9)
     if is_list:
-        _report(kinds, count, process_time() - began)
-    return 0 if kinds["one"] == kinds.total() else 1
+        each = ", ".join(f"{verdict} {number:,}" for verdict, number in sorted(verdicts.items()))
+        speed = f"{total / seconds:,.0f} a second of processor time"
+        print(f"{total:,} puzzles: {each}; {speed}", file=sys.stderr)
+    return 0 if verdicts["one solution"] + verdicts["solved"] == total else 1
 
 
 def _is_list(puzzle: str) -> bool:
@@ -110,53 +103,58 @@ def _is_list(puzzle: str) -> bool:
 
 
 def _read(
-    puzzle: str, wanted: Geometry | None, on_bad_row: OnProblem | None
+    puzzle: str, wanted: Geometry | None
 ) -> Iterator[tuple[Geometry, NDArray[np.int8], float]]:
     """Yield the boards of a puzzle, a list or standard input, as `files.stream_boards` does."""
     if not _is_list(puzzle):
         board = parse(puzzle, wanted)
         yield geometry_for(len(board), wanted), board[None], 1.0
     elif puzzle != "-":
-        yield from files.stream_boards(puzzle, wanted, on_bad_row=on_bad_row)
+        yield from files.stream_boards(puzzle, wanted)
     else:
         with TemporaryDirectory() as folder:
             path = Path(folder, "standard-input.txt")
             path.write_text(sys.stdin.read(), encoding="utf-8")
-            yield from files.stream_boards(path, wanted, on_bad_row=on_bad_row)
+            yield from files.stream_boards(path, wanted)
 
 
 @contextmanager
-def _writer(out: str, is_list: bool, count: int) -> Iterator[Write]:
-    """Yield what takes solved boards: it prints them, or writes a CSV file.
-
-    The file is there once the block has ended.
-    """
+def _writer(out: str) -> Iterator[Callable[[str], object]]:
+    """Yield what prints text, or writes it to a CSV file that is there once the block has ended."""
     stdout = sys.stdout  # a progress bar diverts what is printed later
-
-    def draw(boards: NDArray[np.int8], geometry: Geometry, result: FoundSolutions) -> None:
-        verdict, remark = _verdicts(result, count)[0], _remark(boards[0], geometry, result)
-        shown = result.solutions if result.found[0] else boards
-        print(f"{verdict}{remark}\n{to_text(shown[0], geometry)}", file=stdout)
-
-    def print_lines(boards: NDArray[np.int8], geometry: Geometry, result: FoundSolutions) -> None:
-        shown = np.where(result.found[:, None, None] > 0, result.solutions, boards)
-        columns = [to_lines(shown), _verdicts(result, count).astype("S")]
-        text = files.join_columns(columns, separator="  ").decode("ascii")
-        print(text, end="", file=stdout, flush=True)
-
     if not out:
-        yield print_lines if is_list else draw
+        yield lambda text: print(text, end="", file=stdout, flush=True)
         return
-    with atomic_write(out) as temporary, temporary.open("wb") as file:
-        file.write(b"puzzle,solution,solutions,decided\n")
+    with atomic_write(out) as temporary, temporary.open("w", newline="\n") as file:
+        file.write("puzzle,solution,solutions,decided\n")
+        yield file.write
 
-        def write(boards: NDArray[np.int8], geometry: Geometry, result: FoundSolutions) -> None:
-            solutions = np.where(result.found > 0, to_lines(result.solutions), b"")
-            counts = result.found.astype(f"S{len(str(result.found.max()))}")
-            decided = np.where(result.decided, b"1", b"0")
-            file.write(files.join_columns([to_lines(boards), solutions, counts, decided]))
 
-        yield write
+def _csv_rows(boards: NDArray[np.int8], result: FoundSolutions) -> str:
+    solutions = np.where(result.found > 0, to_lines(result.solutions), b"")
+    counts = result.found.astype(f"S{len(str(result.found.max()))}")
+    decided = np.where(result.decided, b"1", b"0")
+    return files.join_columns([to_lines(boards), solutions, counts, decided]).decode("ascii")
+
+
+def _lines(boards: NDArray[np.int8], result: FoundSolutions, limit: int) -> str:
+    shown = np.where(result.found[:, None, None] > 0, result.solutions, boards)
+    columns = [to_lines(shown), _verdicts(result, limit).astype("S")]
+    return files.join_columns(columns, separator="  ").decode("ascii")
+
+
+def _drawing(
+    board: NDArray[np.int8], geometry: Geometry, result: FoundSolutions, limit: int
+) -> str:
+    """Draw the one board of a search, solved if it can be, below its verdict."""
+    remark = "; one of them:" if result.found[0] > 1 else ""
+    if not result.found[0]:
+        try:
+            check_puzzle(board, geometry)
+        except ValueError as error:
+            remark = f": {error}"
+    shown = result.solutions[0] if result.found[0] else board
+    return f"{_verdicts(result, limit)[0]}{remark}\n{to_text(shown, geometry)}\n"
 
 
 def _verdicts(result: FoundSolutions, limit: int) -> NDArray[np.str_]:
@@ -164,33 +162,3 @@ def _verdicts(result: FoundSolutions, limit: int) -> NDArray[np.str_]:
     verdicts = result.verdicts(limit)
     advice = "undecided: raise --node-limit, or the limit of the policy"
     return np.where(verdicts == "undecided", advice, verdicts)
-
-
-def _remark(puzzle: NDArray[np.int8], geometry: Geometry, result: FoundSolutions) -> str:
-    """Say which of several solutions is drawn, or which givens leave none."""
-    if result.found[0]:
-        return "; one of them:" if result.found[0] >= 2 else ""
-    try:
-        check_puzzle(puzzle, geometry)
-    except ValueError as error:
-        return f": {error}"
-    return ""
-
-
-def _kinds(result: FoundSolutions) -> list[str]:
-    """Return for each board how many solutions it has: none, one, several or undecided."""
-    decided = np.where(result.found == 1, "one", "none")
-    kinds = np.where(result.decided, decided, "undecided")
-    return list(np.where(result.found >= 2, "several", kinds).tolist())
-
-
-def _report(kinds: Counter[str], limit: int, seconds: float) -> None:
-    """Print the totals of a list on standard error, with the processor time that it took."""
-    one, several, total = kinds["one"], kinds["several"], kinds.total()
-    solved = f"{one:,} with one, {several:,} with several" if limit > 1 else f"{one:,} solved"
-    print(
-        f"{total:,} puzzles: {kinds['none']:,} without a solution, {solved}, "
-        f"{kinds['undecided']:,} undecided; "
-        f"{total / max(seconds, 1e-9):,.0f} a second of processor time",
-        file=sys.stderr,
-    )

@@ -13,7 +13,7 @@ from sudoku_gym import board, solver
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_gym.puzzles.rows import OnProblem, PuzzleRows, read_rows
+from sudoku_gym.puzzles.rows import PuzzleRows, bad_row, read_rows
 from sudoku_gym.solver.chunks import in_chunks
 from sudoku_gym.storage.atomic import atomic_write
 
@@ -22,19 +22,12 @@ PUZZLES_PER_CHUNK = 10_000
 """Puzzles that are read, or formatted, at a time."""
 
 
-def read(
-    path: str | Path,
-    geometry: Geometry | None = None,
-    *,
-    on_bad_row: OnProblem | None = None,
-) -> PuzzleSet:
+def read(path: str | Path, geometry: Geometry | None = None) -> PuzzleSet:
     """Read a whole file.
 
     Args:
         path: ends in `.txt`, `.csv`, `.npz` or `.sdk`.
         geometry: the boards' shape; None takes the standard one for the size of the first board.
-        on_bad_row: called with the line number of a bad row and what is wrong; the row is left
-            out. None stops at the first.
 
     Returns:
         Puzzles with solutions, each proven to be the only one; not graded.
@@ -44,7 +37,7 @@ def read(
             at the first bad row, with its line number.
         FileNotFoundError: if there is no such file.
     """
-    return PuzzleSet.join(read_in_parts(path, geometry, on_bad_row=on_bad_row))
+    return PuzzleSet.join(read_in_parts(path, geometry))
 
 
 def read_sample(
@@ -91,7 +84,6 @@ def read_in_parts(
     path: str | Path,
     geometry: Geometry | None = None,
     *,
-    on_bad_row: OnProblem | None = None,
     check: bool = True,
     chunk: int = PUZZLES_PER_CHUNK,
     on_progress: Callable[[float], None] | None = None,
@@ -102,23 +94,21 @@ def read_in_parts(
     before each part with the share of the file that is read with it.
     """
     path = _with_known_suffix(path)
-    complain = on_bad_row or _refuse_rows(path)
     hint = "" if geometry else "; if it belongs to a variant, give its geometry (--board)"
     is_empty = True
-    for rows in read_rows(path, geometry, chunk, complain):
-        proven = _proven(rows, complain, check, hint)
+    for rows in read_rows(path, geometry, chunk):
+        _prove(rows, path, check, hint)
         if on_progress is not None:
             on_progress(rows.share)
-        if len(proven.lines):
-            is_empty = False
-            yield PuzzleSet(
-                proven.puzzles,
-                proven.solutions,
-                proven.geometry,
-                str(path),
-                ratings=proven.ratings,
-                sources=proven.sources,
-            )
+        is_empty = False
+        yield PuzzleSet(
+            rows.puzzles,
+            rows.solutions,
+            rows.geometry,
+            str(path),
+            ratings=rows.ratings,
+            sources=rows.sources,
+        )
     if is_empty:
         raise ValueError(f"{path}: no puzzle found; give one a line, 0 or . for a blank")
 
@@ -127,7 +117,6 @@ def stream_boards(
     path: str | Path,
     geometry: Geometry | None = None,
     *,
-    on_bad_row: OnProblem | None = None,
     chunk: int = PUZZLES_PER_CHUNK,
 ) -> Iterator[tuple[Geometry, NDArray[np.int8], float]]:
     """Read a file's boards as they are, with any number of solutions, at most `chunk` at a time.
@@ -139,11 +128,8 @@ def stream_boards(
         The geometry; boards, int8 `[B, N, N]`; and the share of the file that is read, 0 to 1 (of
         an npz file the share of its rows; of a pipe always 0).
     """
-    path = _with_known_suffix(path)
-    complain = on_bad_row or _refuse_rows(path)
-    for rows in read_rows(path, geometry, chunk, complain, with_solutions=False):
-        if len(rows.lines):
-            yield rows.geometry, rows.puzzles, rows.share
+    for rows in read_rows(_with_known_suffix(path), geometry, chunk, with_solutions=False):
+        yield rows.geometry, rows.puzzles, rows.share
 
 
 def _with_known_suffix(path: str | Path) -> Path:
@@ -152,39 +138,26 @@ def _with_known_suffix(path: str | Path) -> Path:
     return Path(path)
 
 
-def _refuse_rows(path: Path) -> OnProblem:
-    row_word = "row" if path.suffix == ".npz" else "line"
-
-    def refuse(line: int, problem: str) -> None:
-        raise ValueError(f"{path}, {row_word} {line}: {problem}")
-
-    return refuse
-
-
-def _proven(part: PuzzleRows, complain: OnProblem, check: bool, hint: str) -> PuzzleRows:
-    """Complete the missing solutions, and keep the rows that are sound."""
+def _prove(part: PuzzleRows, path: Path, check: bool, hint: str) -> None:
+    """Complete the missing solutions in place; ValueError at the first row that is not sound."""
     geometry, puzzles, solutions = part.geometry, part.puzzles, part.solutions
     stored = (solutions != 0).any((1, 2))
     solved = board.is_solved(solutions, geometry)
     keeps = ((puzzles == 0) | (puzzles == solutions)).all((1, 2))
-    good = ~stored | (solved & keeps)
-    for index in np.flatnonzero(~good):
+    for index in np.flatnonzero(stored & ~(solved & keeps)):
         problem = "does not keep the givens" if solved[index] else "is no solved board"
-        complain(int(part.lines[index]), f"the stored solution {problem}")
-    to_solve = np.flatnonzero(good & (check | ~stored))
+        raise bad_row(path, int(part.lines[index]), f"the stored solution {problem}")
+    to_solve = np.flatnonzero(check | ~stored)
     for chosen in in_chunks(len(to_solve)):
         indices = to_solve[chosen]
         result = solver.find_solutions(puzzles[indices], 2, geometry)
-        unique = result.decided & (result.found == 1)
-        for i in np.flatnonzero(~unique):
+        for i in np.flatnonzero(~result.decided | (result.found != 1)):
             problem = "the solver's node limit was reached"
             if result.decided[i]:
                 number = f"several solutions{hint}" if result.found[i] else "no solution"
                 problem = f"the puzzle has {number}"
-            complain(int(part.lines[indices[i]]), problem)
+            raise bad_row(path, int(part.lines[indices[i]]), problem)
         solutions[indices] = result.solutions
-        good[indices] = unique
-    return part.take(good)
 
 
 def write(path: str | Path, puzzle_set: PuzzleSet) -> None:

@@ -13,12 +13,12 @@ from __future__ import annotations
 import csv
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from math import isfinite, isqrt
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, TypeAlias
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,6 @@ from sudoku_gym import board
 from sudoku_gym.geometry import MAX_SIZE, Geometry, geometry_for
 from sudoku_gym.puzzles.puzzle_set import NOT_KNOWN
 from sudoku_gym.storage.reading import error_context
-
-OnProblem: TypeAlias = Callable[[int, str], None]  # takes a line's number and what is wrong
 
 _MOST_BYTES = 2**33
 _PUZZLE_HEADERS = ("puzzle", "puzzles", "quiz", "quizzes", "question", "sudoku", "unsolved")
@@ -63,20 +61,19 @@ class PuzzleRows(NamedTuple):
     ratings: NDArray[np.float64]  # [B], NOT_KNOWN where none is stored
     sources: NDArray[np.str_]  # [B], empty where none is stored
 
-    def take(self, index: NDArray[np.bool_]) -> PuzzleRows:
-        """Return some of the rows."""
-        names = ("lines", "puzzles", "solutions", "ratings", "sources")
-        return self._replace(**{name: getattr(self, name)[index] for name in names})
+
+def bad_row(path: Path, line: int, problem: str) -> ValueError:
+    """Return the error that names a row of a file, counted from 1."""
+    return ValueError(f"{path}, {'row' if path.suffix == '.npz' else 'line'} {line}: {problem}")
 
 
 def read_rows(
     path: Path,
     geometry: Geometry | None,
     chunk: int,
-    on_problem: OnProblem,
     with_solutions: bool = True,
 ) -> Iterator[PuzzleRows]:
-    """Yield the rows of a file, at most `chunk` at a time; bad ones are left out.
+    """Yield the rows of a file, at most `chunk` at a time; ValueError at the first bad one.
 
     Without `with_solutions`, those of CSV rows are passed over, and so are their ratings.
     """
@@ -84,11 +81,11 @@ def read_rows(
     if size > _MOST_BYTES:
         raise ValueError(f"{path}: {size:,} bytes, more than {_MOST_BYTES:,}: divide it")
     if path.suffix == ".npz":
-        yield from _read_npz(path, geometry, chunk, on_problem)
+        yield from _read_npz(path, geometry, chunk)
         return
     with path.open(encoding="utf-8-sig", newline="" if path.suffix == ".csv" else None) as text:
         if path.suffix == ".csv":
-            rows = _csv_rows(text, on_problem)
+            rows = _csv_rows(text, path)
         else:
             rows = _text_rows(text, geometry, path.suffix == ".sdk")
         try:
@@ -97,7 +94,7 @@ def read_rows(
                     batch = [row._replace(solution="", rating="") for row in batch]
                 geometry = geometry or _first_geometry(batch)
                 share = min(os.lseek(text.fileno(), 0, os.SEEK_CUR) / size, 1.0) if size else 0.0
-                yield _parse(batch, geometry or Geometry.standard(9), on_problem, share)
+                yield _parse(batch, geometry or Geometry.standard(9), path, share)
         except UnicodeDecodeError as error:
             raise ValueError(
                 f"{path}: no text of UTF-8 ({error.reason}): save, or unpack, it"
@@ -147,7 +144,7 @@ def _size_of(count: int, in_grids: bool) -> int:
     return count if count in _SIZES else 0
 
 
-def _csv_rows(lines: Iterable[str], on_problem: OnProblem) -> Iterator[_Row]:
+def _csv_rows(lines: Iterable[str], path: Path) -> Iterator[_Row]:
     # Strict: else a quote that nothing closes hides all that follows.
     reader = csv.reader(lines, strict=True)
     places: list[int | None] = []  # of puzzle, solution, source, rating
@@ -158,9 +155,8 @@ def _csv_rows(lines: Iterable[str], on_problem: OnProblem) -> Iterator[_Row]:
         except StopIteration:
             return
         except csv.Error as error:
-            last = reader.line_num
-            on_problem(first, f"no row of a CSV file ({error}), with the lines up to {last}")
-            continue
+            problem = f"no row of a CSV file ({error}), with the lines up to {reader.line_num}"
+            raise bad_row(path, first, problem) from None
         if not any(fields):
             continue
         if not places:
@@ -190,15 +186,12 @@ def _first_geometry(rows: Iterable[_Row]) -> Geometry | None:
     return None
 
 
-def _parse(
-    rows: Sequence[_Row], geometry: Geometry, on_problem: OnProblem, share: float
-) -> PuzzleRows:
+def _parse(rows: Sequence[_Row], geometry: Geometry, path: Path, share: float) -> PuzzleRows:
     rows = [_counted_from_1(row, geometry.size) for row in rows]
     none = "." * geometry.num_cells
     puzzles = _plain_boards([row.puzzle for row in rows], geometry)
     solutions = _plain_boards([row.solution or none for row in rows], geometry)
     ratings = np.full(len(rows), NOT_KNOWN, np.float64)
-    good = np.ones(len(rows), np.bool_)
     is_plain = puzzles is not None and solutions is not None
     if puzzles is None or solutions is None:
         puzzles, solutions = np.zeros((2, len(rows), geometry.size, geometry.size), np.int8)
@@ -209,11 +202,10 @@ def _parse(
                 solutions[index] = _board(row.solution or none, geometry)
             ratings[index] = _rating(row.rating)
         except ValueError as error:
-            good[index] = False
-            on_problem(row.line, str(error))
+            raise bad_row(path, row.line, str(error)) from None
     lines = np.array([row.line for row in rows])
     sources = np.array([row.source for row in rows], np.str_)
-    return PuzzleRows(geometry, share, lines, puzzles, solutions, ratings, sources).take(good)
+    return PuzzleRows(geometry, share, lines, puzzles, solutions, ratings, sources)
 
 
 def _board(text: str, geometry: Geometry) -> NDArray[np.int8]:
@@ -227,7 +219,7 @@ def _plain_boards(texts: Sequence[str], geometry: Geometry) -> NDArray[np.int8] 
     if set(map(len, texts)) != {geometry.num_cells}:
         return None
     codes = "".join(texts).encode("latin-1", "replace").translate(_DIGIT_OF_CODE)
-    digits = np.frombuffer(codes, np.int8).reshape(-1, geometry.size, geometry.size)
+    digits = np.frombuffer(codes, np.int8).reshape(-1, geometry.size, geometry.size).copy()
     return digits if digits.max() <= geometry.size else None
 
 
@@ -253,9 +245,7 @@ def _counted_from_1(row: _Row, size: int) -> _Row:
     )
 
 
-def _read_npz(
-    path: Path, geometry: Geometry | None, chunk: int, on_problem: OnProblem
-) -> Iterator[PuzzleRows]:
+def _read_npz(path: Path, geometry: Geometry | None, chunk: int) -> Iterator[PuzzleRows]:
     with path.open("rb") as file, error_context(path, "no readable npz file of puzzles"):
         puzzles, solutions = _npz_boards(file)
         geometry = geometry_for(puzzles.shape[1], geometry)
@@ -266,11 +256,11 @@ def _read_npz(
         lines = np.arange(start, min(start + chunk, count)) + 1
         part = slice(start, start + chunk)
         for line in lines[~good[part]].tolist():
-            on_problem(line, f"a value is no digit of a {geometry.name} board")
+            raise bad_row(path, line, f"a value is no digit of a {geometry.name} board")
         boards = puzzles[part].astype(np.int8), solutions[part].astype(np.int8)
         unknown = np.full(len(lines), NOT_KNOWN, np.float64), np.full(len(lines), "")
         share = lines[-1] / count
-        yield PuzzleRows(geometry, share, lines, *boards, *unknown).take(good[part])
+        yield PuzzleRows(geometry, share, lines, *boards, *unknown)
 
 
 def _npz_boards(file: BinaryIO) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
