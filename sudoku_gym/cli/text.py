@@ -11,7 +11,7 @@ from sudoku_gym.cli.puzzle_arguments import Split, parse_blanks
 from sudoku_gym.plugins import import_environment
 from sudoku_gym.policies import load_policy
 from sudoku_gym.registration import ENVIRONMENTS
-from sudoku_gym.text import ScriptedModel, TextOptions, TextSudoku
+from sudoku_gym.text import ScriptedModel, TextSudoku
 
 EnvironmentId = Annotated[
     str,
@@ -32,9 +32,6 @@ def text(
     seed: int | None = None,
     mode: Literal["turns", "answer"] = "turns",
     style: Literal["grid", "compact", "json"] = "grid",
-    turns: int = 0,
-    candidates: bool = False,
-    dead_ends: bool = False,
     policy: str = "",
 ) -> int:
     """Read what a language model reads of a puzzle, and answer in its place.
@@ -49,29 +46,22 @@ def text(
         seed: The same seed draws the same puzzle; a new one each time if not given.
         mode: One move a turn, or the whole board at once, ended by an empty line.
         style: How boards are written.
-        turns: Turns of the episode; 0 allows three for each blank.
-        candidates: Allow to ask for the candidates of a cell.
-        dead_ends: Announce dead ends.
         policy: A policy that answers in the model's place.
     """
-    options = TextOptions(
-        import_environment(env),
+    game = TextSudoku(
+        env_id=import_environment(env),
         mode=mode,
         style=style,
         blanks=parse_blanks(blanks),
         split=split,
-        max_turns=turns or None,
-        allow_candidates=candidates,
-        announce_dead_ends=dead_ends,
     )
-    game = TextSudoku(options)
     given = parse(puzzle, game.geometry) if puzzle else None
     model = ScriptedModel(load_policy(policy), game.geometry) if policy else None
     prompt = message = game.reset(seed, given)
     print(message)
     while not game.done:
         if model is None:
-            answer = _typed(ends_with_empty_line=mode == "answer")
+            answer = _read_lines(ends_with_empty_line=mode == "answer")
         elif mode == "answer":
             answer = model.whole_board(prompt)
         else:
@@ -87,7 +77,7 @@ def text(
     return 0 if game.is_solved else 1
 
 
-def _typed(ends_with_empty_line: bool) -> str | None:
+def _read_lines(ends_with_empty_line: bool) -> str | None:
     """Read a line, or lines up to an empty one, from standard input; None at its end."""
     lines: list[str] = []
     try:
