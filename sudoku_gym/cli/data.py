@@ -41,11 +41,7 @@ def record(
         seed: Game i is that of the environment's seed + i.
         trust: Allow checkpoints to load and run arbitrary code.
     """
-    wanted = parse_blanks(blanks)
-    assert wanted is None or isinstance(wanted, int | tuple)
-    games = trajectories.RecordedGames(
-        policy, puzzles, split, [*wanted] if isinstance(wanted, tuple) else wanted, reward, seed
-    )
+    games = trajectories.RecordedGames(policy, puzzles, split, parse_blanks(blanks), reward, seed)
     with progress(["record"]) as start:
         found = trajectories.record(games, episodes, out, trust=trust, on_progress=start("record"))
     print(

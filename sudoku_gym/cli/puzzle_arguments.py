@@ -13,7 +13,7 @@ from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.puzzles import banks, files
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_gym.puzzles.sources import BankSource, Blanks
+from sudoku_gym.puzzles.sources import BankSource
 
 Split: TypeAlias = Literal["train", "validation", "test", "all"]
 BankOrFile: TypeAlias = Annotated[
@@ -90,7 +90,7 @@ def draw_puzzle(
     return given, geometry
 
 
-def parse_blanks(text: str) -> Blanks:
+def parse_blanks(text: str) -> int | tuple[int, int] | None:
     """Read a number of blanks, `40`, or a range with both ends, `30-40`; nothing means None."""
     if not text:
         return None

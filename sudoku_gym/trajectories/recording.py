@@ -6,6 +6,7 @@ place, and renamed when whole.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Callable
@@ -19,7 +20,9 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
+from sudoku_gym import board
 from sudoku_gym.envs.vector import SudokuVectorEnv
+from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels.endings import RewardName
 from sudoku_gym.policies import Policy, load_policy, weights_sha256
 from sudoku_gym.policies.protocols import actions_of
@@ -45,7 +48,7 @@ class RecordedGames:
     """The environment's `source`: a bank or a file of puzzles."""
     split: str = "train"
     """Part of the bank; puzzles of two parts share no orbit."""
-    blanks: int | list[int] | None = None
+    blanks: int | tuple[int, int] | None = None
     """The environment's `blanks`: a number, or the lowest and the highest; None takes puzzles as
     they are."""
     reward: RewardName = "terminal"
@@ -59,9 +62,8 @@ class RecordedGames:
 
     def options(self) -> dict[str, Any]:
         """Return the keyword arguments of the environment."""
-        blanks = tuple(self.blanks) if isinstance(self.blanks, list) else self.blanks
         given = {"source": self.puzzles, "split": self.split}
-        return {**given, "blanks": blanks, "reward": self.reward}
+        return {**given, "blanks": self.blanks, "reward": self.reward}
 
     def env_spec(self) -> EnvSpec:
         """Return the specification with which `gym.make` makes the environment."""
@@ -72,10 +74,6 @@ class RecordedGames:
         assert env.spec is not None
         return env.spec
 
-    def boards(self, count: int) -> SudokuVectorEnv:
-        """Make an environment of so many boards, that are renewed at the step after their end."""
-        return SudokuVectorEnv(count, **self.options())
-
 
 @dataclass(frozen=True, eq=False)
 class PlayedGames:
@@ -85,8 +83,6 @@ class PlayedGames:
     """`[B]`, moves of each game"""
     observations: NDArray[np.int8]
     """`[T + 1, B, N, N]`"""
-    action_masks: NDArray[np.uint8]
-    """`[T + 1, B, A / 8]`, of the observations: the bits of eight actions a byte"""
     actions: NDArray[np.int64]
     """`[T, B]`"""
     rewards: NDArray[np.float64]
@@ -109,11 +105,11 @@ def play(
         ValueError: if the policy's answer is no action.
     """
     count = len(seeds)
-    envs = games.boards(count)
+    envs = SudokuVectorEnv(count, **games.options())
     boards, infos = envs.reset(seed=seeds.tolist())
     policy.reset(boards.copy(), envs.geometry, rng)
     masks = infos["action_mask"].view(np.bool_)
-    observations, packed, moves = [boards.copy()], [np.packbits(masks, axis=1)], []
+    observations, moves = [boards.copy()], []
     running, solved = np.ones(count, np.bool_), np.zeros(count, np.bool_)
     lengths = np.zeros(count, np.int64)
     while running.any():
@@ -124,15 +120,14 @@ def play(
         masks = infos["action_mask"].view(np.bool_)
         boards[running] = after[running]
         observations.append(boards.copy())
-        packed.append(np.packbits(masks, axis=1))
         moves.append((actions, rewards.copy(), terminated.copy(), truncated.copy()))
         lengths += running
         solved |= running & infos["is_success"]
         running &= ~(terminated | truncated)
     envs.close()
     actions, rewards, terminated, truncated = (np.stack(each) for each in zip(*moves, strict=True))
-    boards, masks = np.stack(observations), np.stack(packed)
-    return PlayedGames(lengths, boards, masks, actions, rewards, terminated, truncated, solved)
+    boards = np.stack(observations)
+    return PlayedGames(lengths, boards, actions, rewards, terminated, truncated, solved)
 
 
 def record(
@@ -174,7 +169,8 @@ def record(
     if episodes < 1:
         raise ValueError(f"episodes={episodes}: record 1 or more")
     policy = load_policy(games.policy, trust=trust)
-    games.boards(1).close()  # what is wrong is told before anything is written
+    # What is wrong with the options is told before anything is written.
+    geometry = SudokuVectorEnv(1, **games.options()).geometry
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / ".lock", f"{folder} is being recorded into"):
         _check_settings(games, folder)
@@ -196,7 +192,7 @@ def record(
                     np.savez_compressed(temporary, **vars(played))
             on_progress((number + 1) / len(starts) * 0.9)
         if found.get("total_episodes", 0) != episodes:
-            found = _write_data(games, episodes, folder, paths)
+            found = _write_data(games, episodes, folder, paths, geometry)
         on_progress(1.0)
     return found
 
@@ -217,11 +213,11 @@ def _check_settings(games: RecordedGames, folder: Path) -> None:
         return
     with error_context(path):
         before = dict(read_json(path))
-    for key in settings:
-        if before.get(key) != settings[key]:
+    for key, value in json.loads(json.dumps(settings)).items():
+        if before.get(key) != value:
             raise ValueError(
-                f"{folder} holds games with {key}={before.get(key)!r}, not {settings[key]!r}: give "
-                "another folder"
+                f"{folder} holds games with {key}={before.get(key)!r}, not {value!r}: give another "
+                "folder"
             )
 
 
@@ -242,7 +238,7 @@ def _read_summary(folder: Path) -> dict[str, Any]:
 
 
 def _write_data(
-    games: RecordedGames, episodes: int, folder: Path, paths: list[Path]
+    games: RecordedGames, episodes: int, folder: Path, paths: list[Path], geometry: Geometry
 ) -> dict[str, Any]:
     """Write the data set from the parts, beside its place, then put it there."""
     from minari import __version__ as minari_version
@@ -258,7 +254,7 @@ def _write_data(
         outcomes = part.solved[: episodes - start].tolist()
         numbers = range(start, start + len(outcomes))
         storage.update_episodes(
-            EpisodeBuffer(seed=games.seed + number, **_game(part, number - start))
+            EpisodeBuffer(seed=games.seed + number, **_game(part, number - start, geometry))
             for number in numbers
         )
         about = [{"split": games.split, "solved": each} for each in outcomes]
@@ -282,14 +278,11 @@ def _write_data(
     return _read_summary(folder)
 
 
-def _game(part: PlayedGames, i: int) -> dict[str, Any]:
+def _game(part: PlayedGames, i: int, geometry: Geometry) -> dict[str, Any]:
     """Return the arrays of a game as Minari names them."""
     end = part.lengths[i]
-    num_actions = part.observations.shape[-1] ** 3
-    masks = np.unpackbits(part.action_masks[: end + 1, i], axis=1, count=num_actions)
+    boards = part.observations[: end + 1, i]
+    masks = board.candidates(boards, geometry).reshape(end + 1, -1).view(np.int8)
     names = ("actions", "rewards", "terminations", "truncations")
-    return {
-        "observations": part.observations[: end + 1, i],
-        **{name: getattr(part, name)[:end, i] for name in names},
-        "infos": {"action_mask": masks.view(np.int8)},
-    }
+    moves = {name: getattr(part, name)[:end, i] for name in names}
+    return {"observations": boards, "infos": {"action_mask": masks}, **moves}

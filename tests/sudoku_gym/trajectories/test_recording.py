@@ -11,7 +11,7 @@ from sudoku_gym.trajectories import RecordedGames, record, recording
 
 minari = pytest.importorskip("minari", reason="the extra minari is not installed")
 
-SHORT = RecordedGames("masked-random", "4x4", blanks=[4, 6], seed=7)
+SHORT = RecordedGames("masked-random", "4x4", blanks=(4, 6), seed=7)
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +42,7 @@ def contents(folder, monkeypatch):
 
 
 def test_every_episode_plays_again_in_the_environment_that_minari_recovers(folder, monkeypatch):
-    games = RecordedGames("masked-random", "4x4", "test", [5, 9], "dense", seed=3)
+    games = RecordedGames("masked-random", "4x4", "test", (5, 9), "dense", seed=3)
     found = record(games, 10, folder)
     data = loaded(folder, monkeypatch)
     assert (data.total_episodes, data.total_steps) == (10, found["total_steps"])
@@ -118,7 +118,7 @@ def test_a_full_disk_leaves_the_games_and_no_half_data_set(folder, monkeypatch):
 
 def test_other_games_are_refused(folder, tmp_path):
     record(SHORT, 2, folder)
-    other = RecordedGames("masked-random", "4x4", blanks=[4, 6], seed=8)
+    other = RecordedGames("masked-random", "4x4", blanks=(4, 6), seed=8)
     with pytest.raises(ValueError, match=r"holds games with seed=7, not 8: give another"):
         record(other, 2, folder)
     with pytest.raises(ValueError, match="must end in -v and a number"):
@@ -142,6 +142,7 @@ def test_the_command(folder, capsys, monkeypatch):
     "wrong, said",
     [
         ({"blanks": 99}, "blanks=99"),
+        ({"seed": -1}, "seed"),
         ({"puzzles": "nofile.txt"}, r"nofile\.txt"),
         ({"policy": "nobody"}, "nobody"),
     ],
