@@ -142,7 +142,6 @@ def test_the_command(folder, capsys, monkeypatch):
     "wrong, said",
     [
         ({"blanks": 99}, "blanks=99"),
-        ({"seed": -1}, "seed"),
         ({"puzzles": "nofile.txt"}, r"nofile\.txt"),
         ({"policy": "nobody"}, "nobody"),
     ],
