@@ -7,9 +7,9 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import partial, wraps
 from importlib.metadata import version
-from typing import Any, get_type_hints
+from typing import Any
 
 import tyro
 
@@ -49,7 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if os.getcwd() not in sys.path:  # module:attribute finds the user's own files
             sys.path.append(os.getcwd())
-        code = parse(words)()
+        with plugins.suggest_extra(" ".join([PROGRAM, *words[:1]])):
+            code = parse(words)()
         sys.stdout.flush()
         return code
     except SystemExit as end:  # of tyro: --help, or an option that it does not know
@@ -76,22 +77,18 @@ def parse(words: list[str]) -> Callable[[], int]:
     if words[0] in ("-V", "--version"):
         return _print_version
     name, *arguments = words
-    if name == "evaluate":
-        raise ValueError("the command evaluate is gone: use compare, with one policy or several")
     if name not in COMMANDS:
         raise ValueError(f"no command {name!r}: use {', '.join(COMMANDS)}")
-    with plugins.suggest_extra(f"{PROGRAM} {name}"):
-        function = plugins.load_attribute(COMMANDS[name][1])
+    function = plugins.load_attribute(COMMANDS[name][1])
     if name == "train":  # the trainer reads the rest
-        return partial(_run, name, function, arguments)
+        return partial(function, arguments)
+    # In tyro's help an argument's lines are one.
+    function.__doc__ = re.sub(r"\n {8,}", " ", inspect.getdoc(function) or "")
 
+    @wraps(function)
     def bind(*args: Any, **options: Any) -> Callable[[], int]:
-        return partial(_run, name, function, *args, **options)
+        return partial(function, *args, **options)
 
-    # What tyro reads of a function; in its help an argument's lines are one.
-    bind.__doc__ = re.sub(r"\n {8,}", " ", inspect.getdoc(function) or "")
-    bind.__annotations__ = get_type_hints(function, include_extras=True)
-    vars(bind)["__signature__"] = inspect.signature(function, eval_str=True)
     return tyro.cli(
         bind,
         prog=f"{PROGRAM} {name}",
@@ -102,11 +99,6 @@ def parse(words: list[str]) -> Callable[[], int]:
             tyro.conf.PositionalMetavarFromFieldName,
         ),
     )
-
-
-def _run(name: str, function: Callable[..., int], *args: Any, **options: Any) -> int:
-    with plugins.suggest_extra(f"{PROGRAM} {name}"):
-        return function(*args, **options)
 
 
 def _print_help() -> int:

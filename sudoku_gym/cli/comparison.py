@@ -103,7 +103,7 @@ def compare(
             played.write(out)
 
     write()
-    with progress([*players]) as start:
+    with progress() as start:
         for name, policy in players.items():
             new = ListRow(
                 name,
@@ -182,7 +182,7 @@ def _choose(options: Rules) -> tuple[PuzzleSet, int | None]:
         name.endswith(files.SUFFIXES) and options.split in (None, "all") and not options.blanks
     )
     if is_plain_file and count is not None:
-        with progress([name]) as start:
+        with progress() as start:
             puzzles = files.read_sample(name, count, rng, geometry, on_progress=start(name))
     else:
         puzzles = _draw(read_puzzles(name, options.split, geometry), count, options.blanks, rng)

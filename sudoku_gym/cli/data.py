@@ -42,7 +42,7 @@ def record(
         trust: Allow checkpoints to load and run arbitrary code.
     """
     games = trajectories.RecordedGames(policy, puzzles, split, parse_blanks(blanks), reward, seed)
-    with progress(["record"]) as start:
+    with progress() as start:
         found = trajectories.record(games, episodes, out, trust=trust, on_progress=start("record"))
     print(
         f"{out}: {found['total_episodes']:,} games, {found['total_steps']:,} moves, "

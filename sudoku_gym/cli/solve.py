@@ -72,8 +72,8 @@ def solve(
         )
 
     is_list, began, verdicts = _is_list(puzzle), process_time(), Counter[str]()
-    bars = [puzzle] if is_list and (out or not sys.stdout.isatty()) else []
-    with _writer(out) as write, progress(bars) as start:
+    prints_elsewhere = is_list and (bool(out) or not sys.stdout.isatty())
+    with _writer(out) as write, progress(prints_elsewhere) as start:
         report, before = start(puzzle), 0.0
         for geometry, boards, share in _read(puzzle, geometry_named(board)):
             most = max(1, _POLICY_CELLS // geometry.num_cells) if policy else None

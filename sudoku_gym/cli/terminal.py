@@ -1,17 +1,17 @@
 """Tables and progress bars in the terminal.
 
-User text (names, paths) is passed to rich as `Text`, never as markup.
+User text (names, paths) is passed to rich as `Text` or escaped, never as markup.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
-from rich import progress as bars
 from rich.console import Console
+from rich.markup import escape
+from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
@@ -41,29 +41,18 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") 
 
 
 @contextmanager
-def progress(names: Sequence[str]) -> Iterator[Callable[[str], OnProgress]]:
-    """Show a progress bar for each of some tasks on standard error, if that is a terminal.
+def progress(is_wanted: bool = True) -> Iterator[Callable[[str], OnProgress]]:
+    """Show a progress bar for each task that has begun on standard error, if that is a terminal.
 
     Yield a function to call with a task's name when it starts; it returns the function to call with
     the share that is done.
     """
-    if not names or not sys.stderr.isatty():
-        yield lambda name: lambda share: None
-        return
-    columns = (
-        bars.TextColumn("{task.description}", markup=False),
-        bars.BarColumn(),
-        bars.TaskProgressColumn(),
-        bars.TimeElapsedColumn(),
-        bars.TextColumn("left:"),
-        bars.TimeRemainingColumn(),
-    )
-    with bars.Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task("", total=1.0, visible=False)
+    screen = Console(stderr=True)
+    is_shown = is_wanted and screen.is_terminal
+    with Progress(console=screen, transient=True, disable=not is_shown) as bars:
 
         def start(name: str) -> OnProgress:
-            number = f" ({names.index(name) + 1} of {len(names)})" if len(names) > 1 else ""
-            shown.reset(task, description=f"{strip_control(name)}{number}", visible=True)
-            return lambda share: shown.update(task, completed=share)
+            task = bars.add_task(escape(strip_control(name)), total=1.0)
+            return lambda share: bars.update(task, completed=share)
 
         yield start

@@ -56,7 +56,6 @@ def test_the_version(run):
         (["solve", "--policy", "expert-iteration", PUZZLE], "'expert-iteration' proves nothing"),
         (["solve", PUZZLE, "--out", "a.txt"], "ends in .csv"),
         (["fly"], "no command 'fly': use train"),
-        (["evaluate", "solver"], "use compare, with one policy"),
         (["app", "--auth", "ada"], "write user:password"),
         (["text", "Sudoku5x5-v0"], "Sudoku5x5"),
         (["watch", "4x4", "--policy", "nobody"], "no policy 'nobody'"),
