@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from tyro.conf import arg
 
-from sudoku_gym import board, plugins
+from sudoku_gym import board
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.puzzles import banks, files
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_gym.puzzles.sources import BankSource
+from sudoku_gym.puzzles.sources import BankSource, resolve_source
 
 Split: TypeAlias = Literal["train", "validation", "test", "all"]
 BankOrFile: TypeAlias = Annotated[
@@ -41,32 +41,25 @@ Board: TypeAlias = Annotated[
 
 
 def read_puzzles(name: str, split: Split | None, geometry: Geometry | None) -> PuzzleSet:
-    """Read a bank, a file, or the PuzzleSet called `module:attribute`.
+    """Read a bank, a file, or the PuzzleSet called `module:attribute`, as `resolve_source` does.
 
     `split` None takes a bank's test split if there is one. The boards must have `geometry`, for a
     file by default the standard one of its size. A ValueError says what is wrong.
     """
-    if name in banks.NAMES:
-        found = banks.load(name, split or ("all" if name == "named" else "test"))
-    elif split not in (None, "all"):
+    if name not in banks.NAMES and split not in (None, "all"):
         raise ValueError(f"a file has no splits: leave --split {split} out")
-    elif name.endswith(files.SUFFIXES):
-        return files.read(name, geometry)
-    elif ":" in name:
-        attribute = plugins.load_attribute(name)
-        found = attribute() if callable(attribute) else attribute
-    else:
+    default = "test" if banks.SPLITS_OF.get(name) else "all"
+    try:
+        source = resolve_source(name, split or default, geometry)
+    except TypeError as error:
+        raise ValueError(f"{name!r}: {error}") from None
+    if not isinstance(source, BankSource):
+        raise ValueError(f"{name!r} is a {type(source).__name__}, no PuzzleSet")
+    if geometry is not None and source.geometry != geometry:
         raise ValueError(
-            f"no puzzles {name!r}: use {', '.join(banks.NAMES)}, a file that ends in "
-            f"{', '.join(files.SUFFIXES)}, or the module:attribute of a PuzzleSet"
+            f"{name!r} holds {source.geometry.name} boards, not {geometry.name}: leave --board out"
         )
-    if not isinstance(found, PuzzleSet):
-        raise ValueError(f"{name!r} is a {type(found).__name__}, no PuzzleSet")
-    if geometry is not None and found.geometry != geometry:
-        raise ValueError(
-            f"{name!r} holds {found.geometry.name} boards, not {geometry.name}: leave --board out"
-        )
-    return found
+    return source.puzzle_set
 
 
 def draw_puzzle(

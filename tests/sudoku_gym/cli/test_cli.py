@@ -70,7 +70,7 @@ def test_the_version(run):
         (["compare", "alphago"], "no policy 'alphago': use backtracking"),
         (["compare", "masked-random?depth"], "name?key=value&key=value"),
         (["compare", "solver?depth=3"], "'solver' has no option depth: "),
-        (["compare", "--puzzles", "5x5"], "no puzzles '5x5': use 4x4"),
+        (["compare", "--puzzles", "5x5"], "no source of puzzles is called '5x5': use one of 4x4"),
         (["compare", "--puzzles", "gone.txt"], "gone.txt"),
         (["compare", "--puzzles", "gone.txt", "--split", "test"], "a file has no splits"),
         (["compare", "--count", "0"], "count must be at least 1"),
