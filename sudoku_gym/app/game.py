@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
@@ -28,17 +28,14 @@ class Frame:
     remark: str = ""  # what is known of the move
     last: tuple[int, int] | None = None  # its row and column; None before the first one
     heat: NDArray[np.floating] | None = None  # [N**3], the policy's probabilities for the next move
-    visits: dict[str, float] = field(default_factory=dict)
-    """share of each placement in the visits of the search before the move"""
 
 
 class Game:
     """One game of a policy, from a puzzle int8 `[N, N]`.
 
     The policy may show more than its moves: by a method `probabilities(boards, action_masks) ->
-    [B, A]`, and after a move by the attributes `last_search`, with `visit_counts [B, A]` and
-    `values [B]`, and `last_convergence`, with `rounds [B]` and `converged [B]`; both may be None.
-    Probabilities are asked for with `heat` alone.
+    [B, A]`, which is called with `heat` alone, and after a move by the attribute
+    `last_convergence`, with `rounds [B]` and `converged [B]`, or None.
     """
 
     def __init__(
@@ -89,7 +86,8 @@ class Game:
     @property
     def likely(self) -> dict[str, float]:
         """The probability of each placement that may come next."""
-        return {} if self.frame.heat is None else self._by_placement(self.frame.heat)
+        heat = np.empty(0) if self.frame.heat is None else self.frame.heat
+        return {self._name(i): float(heat[i]) for i in np.flatnonzero(heat).tolist()}
 
     @property
     def text(self) -> str:
@@ -155,10 +153,9 @@ class Game:
         seconds = perf_counter() - began
         if not 0 <= action < masks.size or not masks[0, action]:
             raise ValueError(f"the policy has chosen an illegal action, {action}")
-        visits, value = self._search()
-        remark = f", in {1000 * seconds:.0f} ms{self._convergence()}{value}"
+        remark = f", in {1000 * seconds:.0f} ms{self._convergence()}"
         after, last = self._after(action)
-        self._show(Frame(after, self._name(action), remark, last, self._heat(after), visits))
+        self._show(Frame(after, self._name(action), remark, last, self._heat(after)))
 
     def _show(self, frame: Frame) -> None:
         self._frames.append(frame)
@@ -183,15 +180,6 @@ class Game:
         heat = given[0, : masks.size]
         return heat / max(heat.max(), 1.0)  # counts, say, are no probabilities
 
-    def _search(self) -> tuple[dict[str, float], str]:
-        """Return the shares of the last search, and its value of the board in words."""
-        search = getattr(self._policy, "last_search", None)
-        if search is None:
-            return {}, ""
-        counts = np.asarray(search.visit_counts[0], np.float64)
-        shares = self._by_placement(counts / max(counts.sum(), 1.0))
-        return shares, f". The search gave the board a value of {search.values[0]:.2f}"
-
     def _convergence(self) -> str:
         """Say whether the network had converged before the move, if it tells."""
         latest = getattr(self._policy, "last_convergence", None)
@@ -201,9 +189,6 @@ class Game:
         if latest.converged[0]:
             return f". Converged after {rounds}"
         return f". Not converged after {rounds}: this move is a guess"
-
-    def _by_placement(self, shares: NDArray[np.floating]) -> dict[str, float]:
-        return {self._name(i): float(shares[i]) for i in np.flatnonzero(shares).tolist()}
 
     def _name(self, action: int) -> str:
         cell, digit = divmod(action, self.geometry.size)

@@ -93,8 +93,7 @@ def _side(name: str) -> list[Any]:
         )
         words = gr.Markdown(elem_id=f"{name}-status")
         likely = gr.Label(label="Likely to place next", num_top_classes=5, show_heading=False)
-        visits = gr.Label(label="The search looked at", num_top_classes=5, show_heading=False)
-    return [column, picture, words, likely, visits]
+    return [column, picture, words, likely]
 
 
 def begin(
@@ -123,11 +122,10 @@ def show(games: Games, clock: Any = None) -> Updates:
         clock = gr.Timer(active=False)
     updates: list[Any] = [clock or gr.skip()]
     for game in games:
-        updates += [gr.Column(visible=True), game.draw(), game.status]
-        for shares in (game.likely, game.frame.visits):
-            updates.append(gr.Label(shares, visible=bool(shares)))
+        likely = gr.Label(game.likely, visible=bool(game.likely))
+        updates += [gr.Column(visible=True), game.draw(), game.status, likely]
     for _ in SIDES[len(games) :]:
-        updates += [gr.Column(visible=False), *[gr.skip()] * 4]
+        updates += [gr.Column(visible=False), *[gr.skip()] * 3]
     return games, *updates
 
 

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
-from tyro.conf import arg
+from typing import Literal
 
 from sudoku_gym.board import parse
 from sudoku_gym.cli.puzzle_arguments import Split, parse_blanks
 from sudoku_gym.plugins import import_environment
 from sudoku_gym.policies import load_policy
-from sudoku_gym.registration import ENVIRONMENTS
 from sudoku_gym.text import ScriptedModel, TextSudoku
-
-EnvironmentId = Annotated[
-    str,
-    arg(
-        help=f"The id of an environment: {', '.join(ENVIRONMENTS)}; one of another package is "
-        "given with its module, my_package.envs:My9x9-v0."
-    ),
-]
 
 
 def text(
-    env: EnvironmentId = "Sudoku9x9-v0",
+    env: str = "Sudoku9x9-v0",
     /,
     *,
     puzzle: str = "",
@@ -39,7 +28,8 @@ def text(
     The exit code is 0 if the puzzle was solved, else 1.
 
     Args:
-        env: The environment.
+        env: The id of an environment; one of another package is given with its module, as in
+            my_package.envs:My9x9-v0.
         puzzle: Start from this puzzle, row by row, instead of one that is drawn.
         split: Part of the bank to draw from.
         blanks: Reveal cells until this many blanks are left: a number, or a range such as 30-40.
