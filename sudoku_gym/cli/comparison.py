@@ -136,10 +136,10 @@ def _show(
     """Print the results, and what must stand beside them."""
     rows = {row.policy: row for row in played.rows if row.policy in results}
     if options.format == "json":
-        found = {
+        figures = {
             name: result.to_dict() | json_of_row(rows[name]) for name, result in results.items()
         }
-        print(json.dumps(found, indent=2))
+        print(json.dumps(figures, indent=2))
         return
     tables = {_title(puzzles, played.left_out, options): tabulate(results)}
     if any(row.by_source or row.by_rating for row in rows.values()) or options.out:

@@ -43,10 +43,10 @@ def record(
     """
     games = trajectories.RecordedGames(policy, puzzles, split, parse_blanks(blanks), reward, seed)
     with progress() as start:
-        found = trajectories.record(games, episodes, out, trust=trust, on_progress=start("record"))
+        totals = trajectories.record(games, episodes, out, trust=trust, on_progress=start("record"))
     print(
-        f"{out}: {found['total_episodes']:,} games, {found['total_steps']:,} moves, "
-        f"{percent(found['solved'])} solved"
+        f"{out}: {totals['total_episodes']:,} games, {totals['total_steps']:,} moves, "
+        f"{percent(totals['solved'])} solved"
     )
     print(f"MINARI_DATASETS_PATH={out.parent}  minari.load_dataset({out.name!r})")
     return 0

@@ -50,8 +50,8 @@ def _extras() -> list[str]:
 
 
 def _versions() -> list[str]:
-    found = []
+    versions = []
     for package in _PACKAGES:
         with suppress(PackageNotFoundError):
-            found.append(f"{package} {version(package)}")
-    return found
+            versions.append(f"{package} {version(package)}")
+    return versions

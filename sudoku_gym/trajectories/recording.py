@@ -174,10 +174,10 @@ def record(
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / ".lock", f"{folder} is being recorded into"):
         _check_settings(games, folder)
-        found = _read_summary(folder)
-        if found.get("total_episodes", 0) > episodes:
+        summary = _read_summary(folder)
+        if summary.get("total_episodes", 0) > episodes:
             raise ValueError(
-                f"{folder} holds {found['total_episodes']:,} games: ask for as many or more, or "
+                f"{folder} holds {summary['total_episodes']:,} games: ask for as many or more, or "
                 "give another folder"
             )
         starts = range(0, episodes, PART_GAMES)
@@ -191,10 +191,10 @@ def record(
                 with atomic_write(path) as temporary:
                     np.savez_compressed(temporary, **vars(played))
             on_progress((number + 1) / len(starts) * 0.9)
-        if found.get("total_episodes", 0) != episodes:
-            found = _write_data(games, episodes, folder, paths, geometry)
+        if summary.get("total_episodes", 0) != episodes:
+            summary = _write_data(games, episodes, folder, paths, geometry)
         on_progress(1.0)
-    return found
+    return summary
 
 
 def _check_settings(games: RecordedGames, folder: Path) -> None:

@@ -65,8 +65,8 @@ def test_the_version(run):
         (["watch", "4x4", "--out", "a.gif", "--heat"], "no probabilities"),
         (["solve", "12x4" * 4], "row 1, column 3: 'x' is no digit of a 4x4 board"),
         (["solve", "123"], "a board of 3 cells"),
-        (["solve", PUZZLE, "--size", "7x8"], "no board is called '7x8'"),
-        (["solve", PUZZLE, "--size", "7"], "no standard board has 7 digits"),
+        (["solve", PUZZLE, "--board", "7x8"], "no board is called '7x8'"),
+        (["solve", PUZZLE, "--board", "7"], "no standard board has 7 digits"),
         (["compare", "alphago"], "no policy 'alphago': use backtracking"),
         (["compare", "masked-random?depth"], "name?key=value&key=value"),
         (["compare", "solver?depth=3"], "'solver' has no option depth: "),
@@ -151,7 +151,7 @@ def test_the_command_is_installed_and_keeps_quiet_when_its_reader_leaves():
         "-c",
         "import sys; from sudoku_gym.cli import main; sys.exit(main())",
     ]
-    arguments = ["generate", "--count", "3000", "--size", "4"]
+    arguments = ["generate", "--count", "3000", "--board", "4"]
     with subprocess.Popen(
         command + arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
