@@ -57,7 +57,14 @@ class HeldOut:
 
 
 def training_envs(env: str, num_envs: int, **options: Any) -> SudokuVectorEnv:
-    """Make boards of an environment that draw from `training_source`; raises as that."""
+    """Make boards of an environment that draw from `training_source`, with all infos.
+
+    Raises:
+        ValueError: as `training_source`, or if digits can be erased: learners place them only.
+    """
+    options = {**options, "with_mask": True, "with_info": True}
+    if find_env(env).kwargs.get("erase"):
+        raise ValueError(f"env={env!r} can't be trained in, for it has erasures (erase=True)")
     if is_bank(find_env(env).kwargs["source"]):
         options["split"] = "train"
     else:

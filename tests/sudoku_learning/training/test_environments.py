@@ -24,12 +24,12 @@ def mine():
 
 @pytest.fixture
 def register(monkeypatch):
-    def register_env(source, board="9x9"):
+    def register_env(source, board="9x9", **options):
         gym.register(
             "Mine-v0",
             entry_point="sudoku_gym.envs.sudoku:SudokuEnv",
             vector_entry_point="sudoku_gym.envs.vector:SudokuVectorEnv",
-            kwargs={"source": source, "board": board},
+            kwargs={"source": source, "board": board, **options},
         )
 
     yield register_env
@@ -58,6 +58,14 @@ def test_a_source_of_ones_own_does_not_train_on_its_held_out_puzzles(
 def test_one_puzzle_is_refused(mine, register):
     register(mine[:1])
     with pytest.raises(ValueError, match="none can be held out from training"):
+        training_envs("Mine-v0", 2)
+
+
+def test_learners_get_masks_and_no_erasures(register):
+    register("4x4", "4x4", with_mask=False, with_info=False)
+    assert {"action_mask", "blanks"} <= training_envs("Mine-v0", 2).reset(seed=0)[1].keys()
+    gym.spec("Mine-v0").kwargs["erase"] = True
+    with pytest.raises(ValueError, match="has erasures"):
         training_envs("Mine-v0", 2)
 
 
