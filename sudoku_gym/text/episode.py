@@ -90,12 +90,13 @@ class TextSudoku:
     def __init__(self, options: TextOptions | None = None, **fields: Any) -> None:
         self.options = options or TextOptions(**fields)
         chosen: dict[str, Any] = {"split": self.options.split, "blanks": self.options.blanks}
+        chosen |= {"with_mask": False, "with_info": False}
         if self.options.source is not None:
             chosen["source"] = self.options.source
         spec = find_env(self.options.env_id)
         if spec.entry_point != "sudoku_gym.envs.sudoku:SudokuEnv":
             raise ValueError(f"env_id={self.options.env_id!r} is no Sudoku of this suite")
-        self._env = SudokuEnv(**{**spec.kwargs, **chosen}, with_mask=False, with_info=False)
+        self._env = SudokuEnv(**{**spec.kwargs, **chosen})
         self.geometry = self._env.geometry
         self._peers: list[list[int]] = self.geometry.peers.tolist()
         self._introduction = self._describe_task()
@@ -186,7 +187,7 @@ class TextSudoku:
         """Return the rewards so far, each in [0, 1].
 
         `solved` is 1 or 0; `constraints` is `filled_constraint_fraction`; `format` is the share of
-        turns that were understood, 0 before the first.
+        turns that were understood, 0 before the first; of a whole board, 1 if it has no blanks.
         """
         fraction = filled_constraint_fraction(self.puzzle, self.board, self.geometry)
         return {
@@ -290,9 +291,9 @@ class TextSudoku:
         found = read_answer(text, self.geometry.size)
         if isinstance(found, str):
             return Turn(found, True, False)
-        self._turns_understood += 1
         self._cells = bytearray(found)
         self._blanks_left = found.count(0)
+        self._turns_understood += self._blanks_left == 0
         return Turn(self._judge(found), True, True)
 
     def _judge(self, answer: bytes) -> str:

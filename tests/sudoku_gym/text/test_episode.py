@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.policies import SolverPolicy
-from sudoku_gym.registration import ENVIRONMENTS
+from sudoku_gym.registration import ENVIRONMENTS, register
 from sudoku_gym.text import ScriptedModel, TextSudoku, read_answer, score_text
 
 PUZZLE = "1234....21.34..1"
@@ -174,7 +174,14 @@ def test_a_whole_board_is_judged(text, sentence, solved):
     game = started(mode="answer")
     turn = game.step(text)
     assert turn.done and turn.message.startswith(sentence)
-    assert game.rewards()["solved"] == solved == score_text(game.puzzle, text)["solved"]
+    assert game.rewards() == score_text(game.puzzle, text)
+    assert game.rewards()["solved"] == solved
+
+
+def test_an_id_without_masks_is_read():
+    register("Bare-v0", "4x4", with_mask=False)
+    assert "Blank cells: 8." in TextSudoku(env_id="Bare-v0", blanks=8).reset(seed=0)
+    gym.registry.pop("Bare-v0")
 
 
 def test_options_are_checked():
