@@ -43,10 +43,12 @@ def load(
             evaluation. Proofs take a tenth of the evaluations or fewer with it; without it the
             network and the rules do all the work.
         simulations: simulations per move of a tree search (PUCT); 0 plays greedily without one.
-        rounds: this and what follows, see `sudoku_agents.calphazero.policy.load`.
-        threshold: the same.
-        restarts: the same.
-        noise: the same.
+        rounds: most rounds of each start of an evaluation, as for `calphazero`.
+        threshold: without a search, all placements with a higher logit are played before the
+            network is evaluated again; None takes that of the checkpoint's configuration.
+        restarts: further starts of boards that have not converged; None takes 127, with a tree
+            search none.
+        noise: how far from the first a further start begins, see `Restarts`.
 
     Raises:
         ValueError: if there is no sound checkpoint in the folder, or the options exclude each
@@ -58,8 +60,8 @@ def load(
         raise ValueError("give simulations, for the tree search, or search='best-first', not both")
     if search and threshold is not None:
         raise ValueError(f"threshold={threshold}: a search does not play by the logit alone")
-    if propagate and not search:
-        raise ValueError("propagate=true is for the best-first search: give search=best-first too")
+    if not search and (propagate, evaluations) != (False, BestFirstConfig.evaluations):
+        raise ValueError("evaluations and propagate need the best-first search: search=best-first")
     config, network = load_policy_and_value(folder, ExpertIterationConfig, rounds)
     if search:
         starts = choose_starts(network, rounds, restarts, noise)

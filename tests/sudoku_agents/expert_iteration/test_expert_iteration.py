@@ -178,6 +178,9 @@ def test_the_command_line_and_the_solver(tmp_path, capsys):
     assert evaluate(searching, test).solved.shape == (20,)
     with pytest.raises(ValueError, match="not both"):
         load(run, simulations=4, search="best-first")
+    for options in ({"evaluations": 5}, {"propagate": True}):
+        with pytest.raises(ValueError, match="need the best-first search"):
+            load(run, **options)
     with pytest.raises(ValueError, match="search must be 'best-first'"):
         load(run, search="puct")
     assert load(run, rounds=40).network.body.rounds == 40
