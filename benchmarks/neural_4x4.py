@@ -24,7 +24,7 @@ from sudoku_baselines.neural.recurrent_transformer import (
 )
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym import evaluate
-from supervised_runs import Options, main_of, spread, timed_share, train
+from supervised_runs import Options, main_of, timed_share, train
 
 MULTIVERSES = {
     "M12": (MultiverseConfig(12), 22),
@@ -113,7 +113,7 @@ def by_epoch(
     results: Results, key: Row, config: SupervisedConfig, epochs: int, options: Options
 ) -> None:
     """Train epoch by epoch, and play the puzzles kept back after each."""
-    test = spread(config.puzzles.divide(config.env).test, options.count)
+    test = config.puzzles.divide(config.env).test.spread(options.count)
     key = key | {"seed": options.seed}
     for epoch in range(1, epochs + 1):
         row = key | {"epochs": epoch}

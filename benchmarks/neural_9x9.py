@@ -38,7 +38,7 @@ from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles import difficulty
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_learning.training import OptimizerConfig, Training
-from supervised_runs import Options, main_of, play, spread, timed_share, train
+from supervised_runs import Options, main_of, play, timed_share, train
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,7 @@ class EqualTime(Options):
             for mode in ("one-shot", "surest") if self.surest else ("one-shot",):
                 for bank in self.sets:
                     policy = load(config.run, mode)
-                    chosen = spread(puzzles.load(bank, "test"), self.count)
+                    chosen = puzzles.load(bank, "test").spread(self.count)
                     play(results, key | {"set": bank, "mode": mode}, policy, chosen, grades=True)
 
 
@@ -120,7 +120,7 @@ class DistinctPuzzles(Options):
 
     def answer(self, results: Results, number: int, base: Row) -> None:
         """Answer at once, by each network and by the first of them whose answer is a solution."""
-        chosen = spread(puzzles.load(base["set"], "test"), self.count)
+        chosen = puzzles.load(base["set"], "test").spread(self.count)
         for rounds in self.rounds:
             key = base | {"seeds": list(self.seeds), "rounds": rounds, "mode": "one-shot"}
             if not results.lacks(key):
@@ -160,7 +160,7 @@ class GuissartFigures(Options):
         networks = training.learner.networks
         stored = [(name, puzzles.load(name, "test")) for name in self.sets]
         for name, found in [*stored, *((path.stem, puzzles.read(path)) for path in self.lists)]:
-            chosen = spread(found, self.count)
+            chosen = found.spread(self.count)
             key = {"model": "singles, no guess", "set": name}
             if results.lacks(key):
                 grades = difficulty.grade(chosen.puzzles, chosen.geometry)

@@ -134,11 +134,12 @@ class Results:
             (row for row in self.rows if {name: row.get(name) for name in key} == key), None
         )
 
-    def add(self, row: Row) -> None:
-        """Write a row down."""
-        self.rows.append(row)
+    def add(self, *rows: Row) -> None:
+        """Write rows down, all of them or none."""
+        self.rows += rows
         write_json(self._path, {"commands": self._commands, "rows": self.rows})
-        print(", ".join(f"{name} {value}" for name, value in row.items()), flush=True)
+        for row in rows:
+            print(", ".join(f"{name} {value}" for name, value in row.items()), flush=True)
 
 
 def table(rows: Sequence[Row], heads: Sequence[str] = (), names: int = 1) -> str:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 import tyro
 from rich.console import Console
@@ -56,13 +55,6 @@ def train(config: Any, make_learner: Callable[..., Any]) -> Training[Any]:
     return training
 
 
-def spread(chosen: PuzzleSet, count: int) -> PuzzleSet:
-    """Return at most so many puzzles, spread over a set."""
-    if len(chosen) <= count:
-        return chosen
-    return chosen[np.linspace(0, len(chosen) - 1, count).astype(np.int64)]
-
-
 def play(
     results: Results, key: Row, policy: Policy, chosen: PuzzleSet, grades: bool = False
 ) -> None:
@@ -76,8 +68,7 @@ def play(
         among = chosen.grades == grade
         if among.any():
             rows.append(key | {"grade": technique} | timed_share(solved[among]))
-    for row in reversed(rows):  # the whole comes last, so that a part is never all there is
-        results.add(row)
+    results.add(*reversed(rows))
 
 
 def timed_share(solved: Any, start: float | None = None) -> Row:

@@ -2,13 +2,16 @@
 
 import json
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import floors
+import results
 from results import write_json
+from sudoku_gym import load_policy, puzzles
 from sudoku_gym.evaluation.intervals import wilson_interval
 
 ROOT = Path(__file__).parent.parent
@@ -69,6 +72,24 @@ def test_a_row_of_results_is_one_line(tmp_path):
     text = (tmp_path / "rows.json").read_text("utf-8")
     assert json.loads(text) == content
     assert ' {"a": 1, "b": [1, 2]},\n' in text and len(text.splitlines()) == 8
+
+
+def test_a_set_that_was_stopped_is_played_anew(tmp_path, monkeypatch):
+    runs = pytest.importorskip("supervised_runs", exc_type=ModuleNotFoundError)
+    path, played = tmp_path / "rows.json", puzzles.load("9x9", "test")[:200]
+
+    def write_two_rows(path, content):
+        write_json(path, content)
+        if len(content["rows"]) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(results, "write_json", write_two_rows)
+    for _ in range(2):
+        with suppress(KeyboardInterrupt):
+            rows = results.Results(path, "x")
+            runs.play(rows, {"set": "9x9"}, load_policy("hidden-singles"), played, grades=True)
+    grades = [row.get("grade") for row in results.read(path)["rows"]]
+    assert len(grades) == len(set(grades)) > 2 and grades[-1] is None
 
 
 def figures(content):

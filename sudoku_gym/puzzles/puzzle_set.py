@@ -90,6 +90,11 @@ class PuzzleSet:
     def __getitem__(self, index: slice | NDArray[np.integer] | NDArray[np.bool_]) -> PuzzleSet:
         return replace(self, **{name: getattr(self, name)[index] for name in COLUMNS})
 
+    def spread(self, count: int) -> PuzzleSet:
+        """Return at most `count` puzzles, spread evenly over the set."""
+        index = np.linspace(0, len(self) - 1, min(count, len(self)))
+        return self[index.astype(np.int64)]
+
     @property
     def blanks(self) -> NDArray[np.int64]:
         """The number of blanks of each puzzle, int64 `[M]`."""

@@ -101,6 +101,8 @@ def test_a_set_can_be_cut():
     part = whole[10:20][np.array([3, 1])]
     assert (part.puzzles == whole.puzzles[[13, 11]]).all()
     assert part.orbits.tolist() == whole.orbits[[13, 11]].tolist()
+    spread = whole[:101].spread(3)
+    assert (spread.puzzles == whole.puzzles[[0, 50, 100]]).all() and len(part.spread(9)) == 2
     assert len(whole[whole.grades == 4]) == (whole.grades == 4).sum()
     with pytest.raises(ValueError, match=r"boards must be \[B, N, N\], not \[6, 6\]"):
         whole[3]

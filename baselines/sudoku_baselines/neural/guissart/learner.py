@@ -129,8 +129,8 @@ class GuissartLearner(Learner):
         make = partial(config.build, self._geometry)
         self.networks = seeded(int(random.numpy.integers(2**32)), make).eval()
         self.optimizer = Optimizer(self.networks, config.optimizer)
-        self._train = _some(parts.train, config.grids)
-        self._validation = _some(parts.validation, config.grids)
+        self._train = parts.train.spread(config.grids)
+        self._validation = parts.validation.spread(config.grids)
         self._begun = 1
 
     def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
@@ -322,12 +322,6 @@ def _is_open(states: States, truth: States) -> NDArray[np.bool_]:
     """Return which boards are neither full nor filled with something wrong, bool `[B]`."""
     sound: NDArray[np.bool_] = ((states == 0) | (states == truth)).all((1, 2))
     return sound & ~is_full(states)
-
-
-def _some(chosen: PuzzleSet, count: int) -> PuzzleSet:
-    """Return at most so many puzzles, spread over a set."""
-    count = min(len(chosen), count)
-    return chosen[np.linspace(0, len(chosen) - 1, count).astype(np.int64)]
 
 
 main = partial(train_cli, GuissartTraining, GuissartLearner, "guissart")
