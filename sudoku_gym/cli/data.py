@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from sudoku_gym import trajectories
@@ -12,7 +11,7 @@ from sudoku_gym.evaluation.games import percent
 from sudoku_gym.kernels.endings import RewardName
 from sudoku_gym.policies import load_policy, model_card_of
 from sudoku_gym.policies.hub import send_checkpoint
-from sudoku_gym.policies.loading import agent_of
+from sudoku_gym.policies.loading import agent_of, checkpoints_of
 
 
 def record(
@@ -60,8 +59,7 @@ def push(folder: Path, repository: str, /, *, private: bool = False) -> int:
         repository: owner/name; it is made if there is none.
         private: Who has no right to see the repository can't see it.
     """
-    made = [each for each in folder.glob("checkpoints/*") if re.fullmatch("[0-9]{6,}", each.name)]
-    checkpoint = max(made, key=lambda each: int(each.name), default=folder)
+    checkpoint = [folder, *checkpoints_of(folder)][-1]
     policy = load_policy(checkpoint)
     card = _model_card(repository, agent_of(checkpoint), model_card_of(policy))
     print(f"load_policy({send_checkpoint(checkpoint, repository, card, private=private)!r})")

@@ -164,8 +164,14 @@ def weights_file(name: str) -> Path | None:
         found = Path(given)
     if found.is_file():
         return found
-    latest = sorted(found.glob(f"checkpoints/[0-9]*/{WEIGHTS_FILE}"))
-    return next((file for file in [found / WEIGHTS_FILE, *latest[-1:]] if file.is_file()), None)
+    files = [folder / WEIGHTS_FILE for folder in [found, *checkpoints_of(found)[-1:]]]
+    return next(filter(Path.is_file, files), None)
+
+
+def checkpoints_of(run: Path) -> list[Path]:
+    """Return the folders of a run's checkpoints, oldest first."""
+    found = (path.parent for path in run.glob(f"checkpoints/*/{WEIGHTS_FILE}"))
+    return sorted((path for path in found if path.name.isdigit()), key=lambda path: int(path.name))
 
 
 def agent_of(folder: Path) -> str:

@@ -13,6 +13,7 @@ import os
 from itertools import chain, count
 from pathlib import Path
 
+from sudoku_gym.policies.loading import checkpoints_of as checkpoints_of
 from sudoku_gym.storage.atomic import sync
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.checkpoint import CONFIG_FILE, FILES, WEIGHTS, Checkpoint
@@ -54,12 +55,6 @@ def free_folder(path: Path) -> Path:
     """Return the first of `path`, `path-2`, `path-3` ... that is free for a new run."""
     others = (path.with_name(f"{path.name}-{number}") for number in count(2))
     return next(each for each in chain([path], others) if _is_free(each))
-
-
-def checkpoints_of(run: Path) -> list[Path]:
-    """Return the folders of a run's checkpoints, oldest first."""
-    found = (path.parent for path in (run / _CHECKPOINTS).glob(f"*/{WEIGHTS}"))
-    return sorted((path for path in found if path.name.isdigit()), key=lambda path: int(path.name))
 
 
 def checkpoint_in(folder: str | os.PathLike[str]) -> Path:

@@ -167,6 +167,11 @@ def test_a_checkpoint_names_an_installed_agent(module):
     for name in ("dqn", "copy", "dqn?rounds=8", f"dqn?folder={copy}"):
         assert weights_sha256(name) == digest
     assert weights_sha256("hidden-singles") is weights_sha256("their_agents:load") is None
+    for iteration in (999_999, 1_000_000):
+        latest = module / "run" / "checkpoints" / str(iteration) / "weights.safetensors"
+        latest.parent.mkdir(parents=True)
+        latest.write_bytes(b"")
+    assert weights_file(f"dqn?folder={module / 'run'}") == latest
 
 
 @pytest.mark.parametrize(
