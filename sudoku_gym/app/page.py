@@ -14,10 +14,11 @@ from sudoku_gym import board
 from sudoku_gym.app.game import Game
 from sudoku_gym.board import SYMBOLS
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.plugins import split_options
 from sudoku_gym.policies import load_policy
 from sudoku_gym.puzzles import banks
 
-Games: TypeAlias = tuple[Game, ...]
+Games: TypeAlias = tuple[Game | None, ...]  # of each side; None where nobody plays
 Updates: TypeAlias = tuple[Any, ...]
 
 BANKS = tuple(name for name in banks.NAMES if name != "named")
@@ -44,7 +45,7 @@ def layout(policies: Sequence[str], first: tuple[str, str], trust: bool = False)
         with gr.Row():
             digit = gr.Radio([], label="A click on a blank cell places", elem_id="digit")
             pace = gr.Slider(0.1, 3.0, 0.5, step=0.1, label="Seconds a move")
-        games = gr.State(())
+        games = gr.State((None,) * len(SIDES))
         with gr.Row():
             sides = [_side(name) for name in SIDES]
         clock = gr.Timer(active=False)
@@ -103,9 +104,8 @@ def begin(
     try:
         puzzle, geometry = choose_puzzle(source, number, typed)
         games = tuple(
-            Game(load_offered(name, policies, trust), puzzle, geometry)
+            None if name == NOBODY else Game(load_offered(name, policies, trust), puzzle, geometry)
             for name in players
-            if name != NOBODY
         )
     except (ValueError, ModuleNotFoundError) as error:
         raise gr.Error(str(error), print_exception=False) from None
@@ -118,27 +118,28 @@ def show(games: Games, clock: Any = None) -> Updates:
 
     The clock stops when all games are over; else it is left as it is, if nothing else is said.
     """
-    if all(game.is_over for game in games):
+    if all(game is None or game.is_over for game in games):
         clock = gr.Timer(active=False)
     updates: list[Any] = [clock or gr.skip()]
     for game in games:
-        likely = gr.Label(game.likely, visible=bool(game.likely))
-        updates += [gr.Column(visible=True), game.draw(), game.status, likely]
-    for _ in SIDES[len(games) :]:
-        updates += [gr.Column(visible=False), *[gr.skip()] * 3]
+        if game is None:
+            updates += [gr.Column(visible=False), *[gr.skip()] * 3]
+        else:
+            likely = gr.Label(game.likely, visible=bool(game.likely))
+            updates += [gr.Column(visible=True), game.draw(), game.status, likely]
     return games, *updates
 
 
 def move(games: Games) -> Updates:
     """Play a move of each game."""
-    for game in games:
+    for game in filter(None, games):
         game.step()
     return show(games)
 
 
 def back_up(games: Games) -> Updates:
     """Pause, and show the move before in each game."""
-    for game in games:
+    for game in filter(None, games):
         game.back()
     return show(games, gr.Timer(active=False))
 
@@ -148,6 +149,7 @@ def _placing(number: int) -> Any:
 
     def place(games: Games, digit: str, click: gr.SelectData) -> Updates:
         game = games[number]
+        assert game is not None  # its picture is hidden
         x, y = click.index
         try:
             game.place(game.cell_at(y), game.cell_at(x), SYMBOLS.index(digit))
@@ -162,9 +164,10 @@ def load_offered(name: str, offered: Sequence[str], trust: bool) -> Any:
     """Load one of the offered policies, with options or none.
 
     Raises:
-        ValueError: if it is not offered: a visitor can't name any Python object.
+        ValueError: if it is not offered: a visitor can name neither a Python object nor a folder.
     """
-    if name not in offered and name.partition("?")[0] not in offered:
+    base, options = split_options(name)
+    if name not in offered and (base not in offered or "folder" in options):
         raise ValueError(f"{name!r} is not in the list of policies")
     return load_policy(name, trust=trust)
 

@@ -31,23 +31,27 @@ def test_puzzles(chosen, expected):
 
 
 def test_only_what_is_offered_is_loaded():
-    offered = ["hidden-singles", "dlx"]
+    offered = ["hidden-singles", "dlx", "calphazero"]
     assert type(page.load_offered("dlx?node_limit=7", offered, False)) is type(load_policy("dlx"))
-    for name in ("solver", "os:system", "./folder"):
+    for name in ("solver", "os:system", "./folder", "calphazero?folder=/etc"):
         with pytest.raises(ValueError, match="not in the list of policies"):
             page.load_offered(name, offered, False)
 
 
-def test_what_the_buttons_do():
-    chosen = ["6x6", 1, "", "naked-singles", page.NOBODY]
-    digits, games, *_ = page.begin(["naked-singles"], False, *chosen)
-    assert digits.choices == [(digit, digit) for digit in "123456"] and len(games) == 1
-    blanks = games[0].frame.board.copy() == 0
+@pytest.mark.parametrize("side", [0, 1])
+def test_what_the_buttons_do(side):
+    players = ["naked-singles", page.NOBODY]
+    chosen = ["6x6", 1, "", players[side], players[1 - side]]
+    digits, games, *updates = page.begin(["naked-singles"], False, *chosen)
+    assert digits.choices == [(digit, digit) for digit in "123456"]
+    columns = [update.visible for update in updates if isinstance(update, gr.Column)]
+    assert columns == [side == 0, side == 1] == [game is not None for game in games]
+    blanks = games[side].frame.board.copy() == 0
     for _ in range(blanks.sum()):
         page.move(games)
-    assert board.is_solved(games[0].frame.board[None])[0]
+    assert board.is_solved(games[side].frame.board[None])[0]
     assert not page.show(games)[1].active  # the clock
     page.back_up(games)
-    assert not games[0].is_over
+    assert not games[side].is_over
     with pytest.raises(gr.Error, match="choose a number"):
         page.begin(["naked-singles"], False, "6x6", 0, *chosen[2:])
