@@ -97,8 +97,8 @@ def harden_in_lanes(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Replace each puzzle, int8 `[B, 81]`, and its one solution by the hardest found.
 
-    No result depends on the other puzzles, but on their number: the keys of the random streams are
-    drawn from `rng` first, one a puzzle.
+    A result depends on a puzzle and its position, not on the other puzzles: the key of puzzle i's
+    random stream is the ith that `rng` draws.
 
     Args:
         puzzles: standard 9x9 puzzles with exactly one solution each, overwritten.

@@ -132,7 +132,7 @@ def check_source(source: PuzzleSource, *, unique: bool = True, seed: int = 0) ->
     )
     most = source.max_blanks
     _require(
-        isinstance(most, int) and 1 <= most <= source.geometry.num_cells,
+        isinstance(most, int | np.integer) and 1 <= most <= source.geometry.num_cells,
         f"max_blanks must be a whole number from 1 to {source.geometry.num_cells}, not {most!r}",
     )
     few = min(2, most)

@@ -45,8 +45,8 @@ def solve(
 
     Args:
         puzzle: A puzzle row by row (0 or . for a blank, letters above 9), a list of puzzles (.txt,
-            .csv, .npz, .sdk), or - for a list from standard input. A list may be of any length: a
-            part of it at a time is read, solved and printed.
+            .csv, .npz, .sdk), or - for a list from standard input, which is read to its end
+            first. A list may be of any length: a part at a time is read, solved and printed.
         out: A .csv file to write the solutions to instead of printing them. Its columns are puzzle,
             solution, solutions (the number found) and decided (1 if the search was complete).
         count: Solutions to look for per puzzle: 2 proves that there is only one, 1 stops at the

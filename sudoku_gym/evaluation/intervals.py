@@ -6,31 +6,28 @@ from math import sqrt
 from statistics import NormalDist
 
 
-def wilson_interval(successes: int, count: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the Wilson score interval of a share.
+def wilson_interval(successes: int, count: int) -> tuple[float, float]:
+    """Return the Wilson score interval of a share, which covers the true one with 95 %.
 
     Unlike the normal interval it stays within [0, 1] and has a width at shares of 0 and 1.
 
     Args:
         successes: how many of the trials succeeded.
         count: the number of trials; with none the interval is (0, 1).
-        confidence: probability that such an interval covers the true share, in (0, 1).
 
     Returns:
         (low, high).
 
     Raises:
-        ValueError: unless 0 <= successes <= count and 0 < confidence < 1.
+        ValueError: unless 0 <= successes <= count.
 
     Source: Wilson, "Probable inference, the law of succession, and statistical inference" (1927).
     """
     if not 0 <= successes <= count:
         raise ValueError(f"{successes} successes of {count}: need 0 <= successes <= count")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie between 0 and 1, not {confidence}")
     if count == 0:
         return 0.0, 1.0
-    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    z = NormalDist().inv_cdf(0.975)
     share = successes / count
     denominator = 1 + z**2 / count
     centre = (share + z**2 / (2 * count)) / denominator

@@ -52,8 +52,8 @@ class CAlphaZeroPolicy(NetworkPolicy):
             cAlphaZero paper does, and not what a solved board or the halving says.
 
     Attributes:
-        last_search: result of the search before the last move, for the boards passed to `act`
-            then; None if that move took no search.
+        last_search: result of the search before the last move, for the boards that were searched;
+            of more than 256 for the last chunk of them. None if that move took no search.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ def load(
             search at most 256 of them: it meets many lost boards, at which logits never converge.
         threshold: without a search, all placements with a higher logit are played before the
             network is evaluated again; a number that no logit reaches, as 1e9, evaluates it before
-            every move. None takes what the network was trained with.
+            every move, as None does.
         restarts: further starts of boards that have not converged, each of as many rounds, without
             a tree search; None: `DEFAULT_RESTARTS`, of a network that can converge.
         noise: how far from the first a further start begins, see `Restarts`.

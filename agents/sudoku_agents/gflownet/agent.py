@@ -27,8 +27,8 @@ class GFlowNetPolicy(NetworkPolicy):
     """Plays with the forward policy, in the order that the network was trained in.
 
     In a tree each move fills the cell that is next, with the likeliest digit or a drawn one, so
-    that games are the trajectories of training and end where `StateGraph` says. At a board where
-    the order allows nothing that the mask does, as after a dead end, it plays over the whole mask.
+    that games are the trajectories of training, see `orders`. At a board where the order allows
+    nothing that the mask does, as after a dead end, it plays over the whole mask.
 
     Args:
         network: put in evaluation mode.

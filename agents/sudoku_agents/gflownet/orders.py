@@ -22,6 +22,7 @@ from sudoku_gym.kernels.rules import candidate_masks
 
 Order: TypeAlias = Literal["any", "rows", "constrained"]
 ORDERS: tuple[Order, ...] = get_args(Order)
+_ANY, _CONSTRAINED = ORDERS.index("any"), ORDERS.index("constrained")
 
 
 class ForwardMasks(NamedTuple):
@@ -82,11 +83,11 @@ def _choices(boards, units, cell_units, order, candidates, allowed):
                     count += is_candidate
                 if count == 0:
                     fewest = 0
-                elif chosen < 0 or (order == 2 and count < fewest):
+                elif chosen < 0 or (order == _CONSTRAINED and count < fewest):
                     chosen = cell
                 fewest = min(fewest, count)
         if fewest > 0 and chosen >= 0:
-            first, last = (
-                (0, candidates.shape[1]) if order == 0 else (chosen * size, (chosen + 1) * size)
-            )
+            first, last = chosen * size, (chosen + 1) * size
+            if order == _ANY:
+                first, last = 0, candidates.shape[1]
             allowed[b, first:last] = candidates[b, first:last]

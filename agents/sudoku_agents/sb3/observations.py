@@ -36,7 +36,7 @@ def check_observations(space: spaces.Space[Any], size: int) -> None:
 def encode(boards: NDArray[np.int8], space: spaces.Space[Any]) -> NDArray[np.int8]:
     """Write boards int8 `[B, N, N]` as observations of their space, digits or bits."""
     shape = space.shape or ()
-    written = boards if prod(shape) == boards[0].size else one_hot_boards(boards)
+    written = boards if prod(shape) == boards.shape[1] ** 2 else one_hot_boards(boards)
     return written.reshape(len(boards), *shape)
 
 
@@ -50,7 +50,10 @@ def decode(observations: Tensor, size: int) -> Tensor:
 
 
 def boards_and_legal(observations: Tensor, geometry: Geometry) -> tuple[Tensor, Tensor]:
-    """Return int8 boards `[B, N, N]` and their legal placements, bool `[B, N**3]`."""
+    """Return int8 boards `[B, N, N]` and their candidates, bool `[B, N**3]`.
+
+    The models play and learn only these, also where an environment allows any digit in a blank.
+    """
     boards = decode(observations, geometry.size)
     legal = legal_placements(boards.numpy(force=True), geometry, "legal")
     return boards, torch.from_numpy(legal).to(boards.device)

@@ -26,7 +26,7 @@ class OptimizerConfig:
     """Adam on batches, with clipped gradients and a learning rate that may fall."""
 
     learning_rate: float = 3e-3
-    """of Adam, until `constant_share` of the iterations are done; from there it falls to 0"""
+    """of Adam, until `constant_share` of the iterations are done; from there it falls to 2 %"""
     batch_size: int = 64
     """boards an update"""
     max_gradient_norm: float = 1.0
@@ -40,7 +40,7 @@ class OptimizerConfig:
         check_shares(self, "constant_share")
 
     def learning_rate_at(self, share: float) -> float:
-        """Return the learning rate when a share of the run is done: in the end 2 % of the first."""
+        """Return the learning rate when a share of the run is done, at least 2 % of the first."""
         if share <= self.constant_share:
             return self.learning_rate
         return self.learning_rate * max((1 - share) / (1 - self.constant_share), 0.02)

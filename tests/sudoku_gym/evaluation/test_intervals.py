@@ -41,7 +41,6 @@ def test_interval_holds_the_share_and_mirrors(count, data):
     [
         ((-1, 5), "0 <= successes <= count"),
         ((6, 5), "0 <= successes <= count"),
-        ((1, 2, 95), "confidence must lie between 0 and 1"),
     ],
 )
 def test_wrong_numbers_are_refused(arguments, message):
