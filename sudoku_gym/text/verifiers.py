@@ -80,7 +80,7 @@ class SudokuTask(vf.Task[SudokuTaskData, vf.State, vf.TaskConfig]):
 
     @vf.reward(weight=0.0)
     async def format(self, trace: vf.Trace) -> float:
-        """Return the share of turns that were understood."""
+        """Return the share of turns that were understood; of a whole board, 1 without blanks."""
         return self.replay(trace)["format"]
 
     def replay(self, trace: vf.Trace) -> dict[str, float]:

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from sudoku_agents.calphazero.config import CAlphaZeroConfig
-from sudoku_agents.calphazero.search import Evaluator, SearchConfig, SearchOutput, tree_search
+from sudoku_agents.calphazero.search import Evaluator, SearchConfig, tree_search
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import ModelCard
 from sudoku_learning.networks import (
@@ -50,10 +50,6 @@ class CAlphaZeroPolicy(NetworkPolicy):
         restarts: without a search, see `NetworkPolicy`.
         most_visited: play the action that the search of each move visited most often, as the
             cAlphaZero paper does, and not what a solved board or the halving says.
-
-    Attributes:
-        last_search: result of the search before the last move, for the boards that were searched;
-            of more than 256 for the last chunk of them. None if that move took no search.
     """
 
     def __init__(
@@ -67,7 +63,6 @@ class CAlphaZeroPolicy(NetworkPolicy):
         super().__init__(network, threshold=threshold, restarts=restarts)
         self.search_config = search_config
         self.most_visited = most_visited
-        self.last_search: SearchOutput | None = None
 
     @property
     def model_card(self) -> ModelCard:
@@ -75,11 +70,6 @@ class CAlphaZeroPolicy(NetworkPolicy):
         if self.search_config is None:
             return super().model_card
         return self.network.model_card("search")
-
-    def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Choose a placement for each board: the next queued one, else what `choose` returns."""
-        self.last_search = None
-        return super().act(boards, action_masks)
 
     def choose(
         self, boards: NDArray[np.int8], masks: NDArray[np.bool_], games: NDArray[np.int64]
@@ -93,7 +83,6 @@ class CAlphaZeroPolicy(NetworkPolicy):
             return super().choose(boards, masks, games)
         evaluate = evaluator(self.network, self.geometry)
         found = tree_search(boards, masks, self.geometry, evaluate, self.search_config)
-        self.last_search = found
         if self.most_visited:
             return found.visit_counts.argmax(1)
         digits = np.arange(1, boards.shape[1] + 1, dtype=np.int8)

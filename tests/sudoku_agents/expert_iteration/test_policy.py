@@ -1,5 +1,7 @@
 """The policies of cAlphaZero: what they play, and what they tell about it."""
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 
@@ -24,20 +26,18 @@ from sudoku_learning.networks import (
 )
 
 
-def test_a_search_tells_what_it_looked_at_and_a_queued_move_that_there_was_none():
+def test_a_search_that_meets_the_solution_is_the_last(monkeypatch):
+    search = Mock(wraps=tree_search)
+    monkeypatch.setattr("sudoku_agents.calphazero.policy.tree_search", search)
     state = board.parse(".1.....24......3")
     policy = load_policy("expert-iteration?simulations=16")
     policy.reset(state[None].copy(), Geometry.standard(4), np.random.default_rng(0))
-    searched = []
+    searched = []  # how often, after each move
     while (mask := board.candidates(state[None]).reshape(1, -1)).any():
         action = int(policy.act(state[None].copy(), mask)[0])
-        found = policy.last_search
-        if found is not None:
-            assert found.visit_counts.shape == (1, 64) and found.visit_counts[0, action] > 0
-            assert not found.visit_counts[~mask].any() and 0 <= found.values[0] <= 1
-        searched.append(found is not None)
+        searched.append(search.call_count)
         state.ravel()[action // 4] = action % 4 + 1
-    assert searched[0] and not searched[-1]  # the first searches, one of them meets the solution
+    assert searched[0] == 1 and searched[-1] == searched[-2]
 
 
 def test_the_most_visited_action_is_played_also_where_a_solved_board_was_met():
@@ -49,9 +49,9 @@ def test_the_most_visited_action_is_played_also_where_a_solved_board_was_met():
     policy = CAlphaZeroPolicy(network, config, most_visited=True)
     policy.reset(boards, four, np.random.default_rng(0))
     chosen = policy.act(boards, masks)
-    counts = tree_search(boards, masks, four, evaluator(network, four), config).visit_counts
+    found = tree_search(boards, masks, four, evaluator(network, four), config)
+    counts, is_solved = found.visit_counts, found.solved
     assert (counts[np.arange(30), chosen] == counts.max(1)).all()
-    is_solved = policy.last_search.solved
     assert is_solved.any() and not is_solved[np.arange(30), chosen][is_solved.any(1)].all()
 
 
