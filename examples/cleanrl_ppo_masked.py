@@ -21,7 +21,7 @@ import tyro
 from torch.distributions.categorical import Categorical
 from torch.utils.tensorboard import SummaryWriter
 
-from sudoku_curricula import VectorBlanksCurriculum, make_schedule
+from sudoku_curricula import VectorCurriculumWrapper, make_schedule
 from sudoku_gym import evaluate, puzzles
 
 
@@ -194,7 +194,7 @@ def main(argv=None):
         stop=args.last_blanks,
         threshold=0.8,  # training games explore, and so understate the skill
     )
-    envs = VectorBlanksCurriculum(envs, schedule, writer=writer)
+    envs = VectorCurriculumWrapper(envs, schedule, writer=writer)
     agent = Agent(geometry).to(device)
     optimizer = optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
 

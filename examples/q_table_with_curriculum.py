@@ -11,7 +11,7 @@ import gymnasium as gym
 import numpy as np
 from torch.utils.tensorboard import SummaryWriter
 
-from sudoku_curricula import VectorBlanksCurriculum, make_schedule
+from sudoku_curricula import VectorCurriculumWrapper, make_schedule
 from sudoku_gym import compare, load_policy, puzzles, sample_actions
 from sudoku_gym.evaluation import to_markdown
 
@@ -78,7 +78,7 @@ def main(argv=None):
     schedule = make_schedule("success-rate?start=2&threshold=0.6", stop=int(few.blanks.max()))
     table = QTable(few.geometry.size)
     with SummaryWriter(options.run) as writer:
-        envs = VectorBlanksCurriculum(envs, schedule, episodes_per_update=500, writer=writer)
+        envs = VectorCurriculumWrapper(envs, schedule, episodes_per_update=500, writer=writer)
         learn(table, envs, steps, options.seed)
     print(f"{schedule.level} blanks reached, {len(table.rows):,} boards met\n")
 

@@ -19,7 +19,7 @@ from stable_baselines3.common.vec_env import VecMonitor
 
 from sudoku_agents.sb3 import FactorGraphPolicy, SB3Policy, make_vec_env
 from sudoku_curricula import SCHEDULES, make_schedule
-from sudoku_curricula.sb3 import BlanksCurriculumCallback
+from sudoku_curricula.sb3 import CurriculumCallback
 from sudoku_gym import compare, load_policy, puzzles
 from sudoku_gym.evaluation import to_markdown
 from sudoku_gym.puzzles.sources import BankSource, resolve_source
@@ -81,7 +81,7 @@ def main(argv=None):
     rng = np.random.default_rng(options.seed)
     held_out = HeldOut(SB3Policy(model), resolve_source(bank, "validation"), 128, rng)
     every = 4_096 * (1 if smoke else options.size)
-    callbacks = [BlanksCurriculumCallback(schedule, held_out, evaluate_every=every, verbose=1)]
+    callbacks = [CurriculumCallback(schedule, held_out, evaluate_every=every, verbose=1)]
     steps = 4_096 if smoke else options.steps
     if options.minutes is not None:
         steps = 10**9

@@ -1,15 +1,110 @@
-"""Base class of schedules: the level, the updates spent on it, and a state to resume from."""
+"""Base classes of schedules: weights over tasks, and levels that rise."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from math import nan
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_gym.puzzles.tasks import PuzzleWeights, Tasks, TaskWeights
 
 COMPLETION = "completion"  # the share of games solved
 
 Reason = Literal["success", "limit"]
+
+
+class Results(NamedTuple):
+    """What games on R different tasks showed; every task has one at least."""
+
+    tasks: NDArray[np.int64]  # [R], indices into the tasks, rising
+    successes: NDArray[np.int64]  # [R]
+    counts: NDArray[np.int64]  # [R]
+    fractions: NDArray[np.float64]  # [R], means of the last constraint fraction; nan: not measured
+    advantages: NDArray[np.float64]  # [R], mean absolute advantages; nan: not measured
+
+    @classmethod
+    def of(
+        cls, games: Iterable[tuple[int, int, int]], fractions: float = nan, advantages: float = nan
+    ) -> Results:
+        """Return results from triples of task, successes and count.
+
+        Raises:
+            ValueError: unless 0 <= successes <= count, and count >= 1.
+        """
+        tasks, successes, counts = np.array(sorted(games), np.int64).reshape(-1, 3).T
+        for won, played in zip(successes.tolist(), counts.tolist(), strict=True):
+            if not 0 <= won <= played > 0:
+                raise ValueError(f"{won} successes of {played} games")
+        return cls(tasks, successes, counts, *np.full((2, len(tasks)), [[fractions], [advantages]]))
+
+
+class Schedule(ABC):
+    """Weights over tasks, and how results move them.
+
+    A subclass defines `weights` and `update`; what it keeps belongs in `state_dict` and
+    `load_state_dict`. A frozen configuration starts it with `build()`. One whose tasks are levels
+    of blanks that rise is a `LevelSchedule`.
+
+    Args:
+        tasks: the tasks.
+        metric: the metric that it moves by: `completion`, the share of games solved, or one that
+            only some trainers measure, e.g. `policy_accuracy`.
+
+    Attributes:
+        finished: True once there is nothing left to move; a schedule that may always move stays
+            False.
+        updates: the number of updates so far, if the subclass counts them.
+    """
+
+    def __init__(self, tasks: Tasks, metric: str = COMPLETION) -> None:
+        self.tasks = tasks
+        self.metric = metric
+        self.finished = False
+        self.updates = 0
+
+    @abstractmethod
+    def weights(self) -> NDArray[np.float64]:
+        """Return how often each task is to be drawn, float64 `[T]`, summing to 1."""
+
+    @abstractmethod
+    def update(self, results: Results) -> bool:
+        """Feed results; return True if the weights may have changed."""
+
+    def blanks(self) -> dict[int, float] | TaskWeights | PuzzleWeights:
+        """Return the weights as what `set_blanks` of an environment takes."""
+        return blanks_of(self.tasks, self.weights())
+
+    def trains(self) -> NDArray[np.bool_]:
+        """Return the tasks whose games a trainer should learn from, bool `[T]`: all of them."""
+        return np.ones(len(self.tasks), np.bool_)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return everything that `load_state_dict` needs to continue exactly; fit for JSON."""
+        return {
+            "schedule": type(self).__name__,
+            "tasks": self.tasks.text,
+            "finished": self.finished,
+            "updates": self.updates,
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state that `state_dict` of an equal schedule returned.
+
+        Raises:
+            ValueError: if the state is another schedule's, or of other tasks.
+        """
+        own = type(self).__name__, self.tasks.text
+        if (state["schedule"], state["tasks"]) != own:
+            raise ValueError(
+                f"the saved schedule is {state['schedule']}, over {state['tasks']}, this one "
+                f"{own[0]}, over {own[1]}: resume with the configuration it was saved with"
+            )
+        self.finished, self.updates = state["finished"], state["updates"]
 
 
 @dataclass(frozen=True)
@@ -22,22 +117,18 @@ class Advance:
     reason: Reason  # `success`: the criterion was met; `limit`: the updates were used up
 
 
-class Schedule(ABC):
-    """The current number of blanks, and when to raise it.
+class LevelSchedule(Schedule):
+    """A schedule whose tasks are numbers of blanks, of which one is trained at a time.
 
     Only results of the current level count: after a promotion, games of the level before still end
-    in a vector environment.
-
-    A subclass defines `record`, which decides when a level is over. Its own state belongs in
-    `state_dict` and `load_state_dict`; state of a single level is reset in `start_level`.
-    A frozen configuration starts it with `build()`.
+    in a vector environment. A subclass defines `record`, which decides when a level is over; state
+    of a single level is reset in `start_level`.
 
     Args:
         start: the first level.
         stop: the last level.
         step: how many blanks a promotion adds; the last one stops at `stop`.
-        metric: the metric that moves the level: `completion`, the share of games solved, or one
-            that only some trainers measure, e.g. `policy_accuracy`.
+        metric: as in `Schedule`.
 
     Attributes:
         levels: all of them, rising.
@@ -53,79 +144,40 @@ class Schedule(ABC):
 
     def __init__(self, start: int, stop: int, step: int = 1, metric: str = COMPLETION) -> None:
         check_levels(start, stop)
-        self.metric: str = metric
         self.levels: tuple[int, ...] = (*range(start, stop, step), stop)
+        super().__init__(Tasks(f"blanks={','.join(map(str, self.levels))}"), metric)
         self.level: int = start
-        self.finished: bool = False
         self.history: list[Advance] = []
-        self.updates: int = 0
         self.rate: float | None = None
 
     def distribution(self) -> dict[int, float]:
-        """Return the levels to train on and their weights, which sum to 1, for `set_blanks`."""
+        """Return the levels to train on and their weights, which sum to 1."""
         return {self.level: 1.0}
 
-    def update(self, level: int, successes: int, count: int) -> bool:
-        """Feed results, and move the level if they allow it.
+    def weights(self) -> NDArray[np.float64]:
+        """Return `distribution` as weights of the tasks."""
+        shares = self.distribution()
+        return np.array([shares.get(level, 0.0) for level in self.levels])
 
-        Args:
-            level: the number of blanks at the start of the games.
-            successes: number of successful games, or other events that the metric counts.
-            count: number of all of them; with 0 nothing happens.
-
-        Returns:
-            True if the level moved. The end of the last level moves nothing: see `finished`.
-
-        Raises:
-            ValueError: unless 0 <= successes <= count.
-        """
-        if not 0 <= successes <= count:
-            raise ValueError(
-                f"{successes} successes of {count} games: need 0 <= successes <= count"
-            )
-        if level != self.level or count == 0:
+    def update(self, results: Results) -> bool:
+        """Feed the results of the current level, and move it if they allow it."""
+        at_level = results.tasks == self.levels.index(self.level)
+        if not at_level.any():
             return False
+        successes, count = int(results.successes[at_level][0]), int(results.counts[at_level][0])
         self.updates += 1
-        self.rate = float(successes / count)
-        reason = self.record(int(successes), int(count))
+        self.rate = successes / count
+        reason = self.record(successes, count)
         if reason is None or self.finished:
             return False
-        return self._advance(reason)
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return everything that `load_state_dict` needs to continue exactly; fit for JSON."""
-        return {
-            "schedule": type(self).__name__,
-            "level": self.level,
-            "finished": self.finished,
-            "history": [asdict(advance) for advance in self.history],
-            "updates": self.updates,
-            "rate": self.rate,
-        }
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue from a state that `state_dict` of an equal schedule returned.
-
-        Raises:
-            ValueError: if the state is another schedule's, or its level is none of this one's.
-        """
-        kind = state["schedule"]
-        if kind != type(self).__name__:
-            raise ValueError(
-                f"the saved schedule is {kind}, this one {type(self).__name__}; "
-                "resume with the configuration it was saved with"
-            )
-        if state["level"] not in self.levels:
-            raise ValueError(
-                f"the saved level of {state['level']} blanks is none of "
-                f"{', '.join(map(str, self.levels))}; resume with the configuration it was saved "
-                "with"
-            )
-        self.history = [Advance(**advance) for advance in state["history"]]
-        self.level = state["level"]
-        self.finished = state["finished"]
-        self.updates = state["updates"]
-        self.rate = state["rate"]
+        self.history.append(Advance(self.level, self.updates, self.rate, reason))
+        if self.level == self.levels[-1]:
+            self.finished = True
+            return False
+        self.level = self.levels[self.levels.index(self.level) + 1]
+        self.updates, self.rate = 0, None
+        self.start_level()
+        return True
 
     @abstractmethod
     def record(self, successes: int, count: int) -> Reason | None:
@@ -142,17 +194,33 @@ class Schedule(ABC):
         """Reset the measurements of the previous level; called after each promotion."""
         return  # most schedules keep nothing
 
-    def _advance(self, reason: Reason) -> bool:
-        assert self.rate is not None
-        self.history.append(Advance(self.level, self.updates, self.rate, reason))
-        if self.level == self.levels[-1]:
-            self.finished = True
-            return False
-        self.level = self.levels[self.levels.index(self.level) + 1]
-        self.updates = 0
-        self.rate = None
-        self.start_level()
-        return True
+    def state_dict(self) -> dict[str, Any]:
+        """See `Schedule.state_dict`."""
+        history = [asdict(advance) for advance in self.history]
+        own = {"level": self.level, "history": history, "rate": self.rate}
+        return {**super().state_dict(), **own}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """See `Schedule.load_state_dict`."""
+        super().load_state_dict(state)
+        self.level, self.rate = state["level"], state["rate"]
+        self.history = [Advance(**advance) for advance in state["history"]]
+
+
+def blanks_of(tasks: Tasks, weights: NDArray[np.float64]) -> dict[int, float] | TaskWeights:
+    """Return weights `[T]` as `{blanks: weight}` where tasks are nothing else, else as they are."""
+    if not tasks.only_blanks:
+        return TaskWeights(tasks, weights)
+    pairs = zip(tasks.blanks.tolist(), weights.tolist(), strict=True)
+    return {blanks: weight for blanks, weight in pairs if weight}
+
+
+def mixed_with_uniform(weights: NDArray[np.float64], share: float) -> NDArray[np.float64]:
+    """Return weights `[T]` summing to 1, a share of which is spread evenly; all if they are 0."""
+    total = weights.sum()
+    if total == 0:
+        return np.full(len(weights), 1 / len(weights))
+    return np.asarray((1 - share) * weights / total + share / len(weights))
 
 
 def check_levels(start: int, stop: int) -> None:

@@ -2,34 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
-from sudoku_curricula.base import COMPLETION, Schedule
-from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, SUCCESS_RATE, ScalarWriter
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-SetBlanks = Callable[[Mapping[int, float]], Any]
-PlayHeldOut = Callable[[int | None], tuple[int, int]]
-"""Takes a number of blanks, None for minimal puzzles; returns games solved and played."""
+from sudoku_curricula import curves
+from sudoku_curricula.base import COMPLETION, LevelSchedule, Results, Schedule, blanks_of
+from sudoku_curricula.episodes import EpisodeQueue
+from sudoku_curricula.heatmap import heat_image
+from sudoku_gym.puzzles.sources import Blanks
+
+_SHOWN = 64  # tasks, at most, of which each has its curves
+_IMAGE_EVERY = 20  # updates
+_IMAGES = ("curriculum/weight_by_task", "curriculum/success_by_task")
+
+SetBlanks = Callable[[Any], Any]
+"""Takes what `Schedule.blanks` returns."""
+
+
+class PlayHeldOut(Protocol):
+    """Plays held-out puzzles, e.g. `sudoku_learning.training.HeldOut`."""
+
+    games: int  # of a call, if it is not told
+
+    def __call__(self, blanks: Blanks, games: int | None = None, /) -> tuple[int, int]:
+        """Play puzzles drawn with `blanks` (None: as stored); return games solved and played."""
 
 
 class Curriculum:
-    """Gathers results, feeds a schedule with its metric, and pushes its level.
+    """Gathers results, feeds a schedule with its metric, and pushes its weights.
 
-    `report` feeds it with training episodes, which explore and so understate the skill;
-    `report_held_out` with greedy games on held-out puzzles.
+    Training episodes are announced with `begin` and reported with `end`; they explore, and so
+    understate the skill. They are counted in the order in which they began, see `EpisodeQueue`.
+    `report_held_out` feeds greedy games on held-out puzzles.
 
     Args:
         schedule: the schedule to feed.
-        set_blanks: takes `{blanks: weight}`; called with the last level and with the first at once,
-            so that one that can't be served is noticed, and whenever the level moves.
-        episodes_per_update: training episodes at the current level per update of the schedule.
+        set_blanks: called with the weights at once, and whenever they move; before that with the
+            last level, so that one that can't be served is noticed.
+        episodes_per_update: training episodes per update of the schedule; of a `LevelSchedule`
+            those at the current level count.
         writer: receives the curves; None disables logging.
-        metrics: metrics the caller can measure: `completion` is counted here, others are arguments
-            of `report_held_out`.
+        metrics: metrics the caller can measure: `completion` is counted here, others are
+            arguments of `report_held_out`.
 
     Attributes:
         steps: environment steps so far, the x axis of the curves; the caller counts them.
+        task_of_blanks: the task of each number of blanks, where tasks are nothing else.
 
     Raises:
         ValueError: if the schedule's metric is none of `metrics`, or `set_blanks` raises it.
@@ -40,7 +61,7 @@ class Curriculum:
         schedule: Schedule,
         set_blanks: SetBlanks,
         episodes_per_update: int = 100,
-        writer: ScalarWriter | None = None,
+        writer: curves.ScalarWriter | None = None,
         *,
         metrics: Sequence[str] = (COMPLETION,),
     ) -> None:
@@ -55,33 +76,68 @@ class Curriculum:
         self._set_blanks = set_blanks
         self._episodes_per_update = episodes_per_update
         self._writer = writer
-        self._tally: dict[int, tuple[int, int]] = {}
-        set_blanks({schedule.levels[-1]: 1.0})
-        set_blanks(schedule.distribution())
-        self._write(BLANKS_LEVEL, schedule.level)
+        self._queue = EpisodeQueue()
+        self._tally = np.zeros((len(schedule.tasks), 3))  # sums of episodes
+        self._advantages, self._success = np.full((2, len(schedule.tasks)), np.nan)
+        self._history: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
+        is_leveled = isinstance(schedule, LevelSchedule)
+        self._shows_tasks = not is_leveled and len(schedule.tasks) <= _SHOWN
+        self.task_of_blanks = {task.blanks: i for i, task in enumerate(schedule.tasks.each)}
+        if isinstance(schedule, LevelSchedule):
+            set_blanks({schedule.levels[-1]: 1.0})  # notices a level that can't be served
+        set_blanks(schedule.blanks())
+        self.write_weights()
 
-    def report(self, levels: Iterable[int], successes: Iterable[bool]) -> None:
-        """Add finished episodes; update the schedule once there are enough at its level.
+    def begin(self, count: int) -> NDArray[np.int64]:
+        """Announce episodes that begin now; return their numbers for `end`, int64 `[count]`."""
+        return self._queue.begin(count)
 
-        It is one that moves by completion.
+    def drop(self, numbers: ArrayLike) -> None:
+        """Take back episodes that were reset before their end."""
+        self._queue.drop(np.asarray(numbers))
+
+    def end(self, numbers: ArrayLike, infos: Mapping[str, ArrayLike]) -> None:
+        """Report episodes that ended; update the schedule once enough are counted.
+
+        Args:
+            numbers: what `begin` returned for them, int64 `[E]`.
+            infos: their last infos, `[E]` each: `is_success`, `task` or `level`, and
+                `constraint_fraction` (without it, 1 for a success).
         """
-        for level, success in zip(levels, successes, strict=True):
-            won, count = self._tally.get(level, (0, 0))
-            self._tally[level] = won + bool(success), count + 1
-        won, count = self._tally.get(self.schedule.level, (0, 0))
-        if count >= self._episodes_per_update:
-            self._write(SUCCESS_RATE, won / count)
-            tally, self._tally = self._tally, {}
-            self._feed(tally)
-            self._write(BLANKS_LEVEL, self.schedule.level)
+        self._queue.end(np.asarray(numbers), *columns_of(infos, self.task_of_blanks))
+        self.count(*sums_of(self._queue.pop(), len(self.schedule.tasks)))
+
+    def count(self, tasks: NDArray[np.int64], sums: NDArray[np.float64]) -> None:
+        """Count episodes of R different tasks: numbers, successes and fractions, sums `[R, 3]`.
+
+        They must have been held back by an `EpisodeQueue`, and the schedule must move by completion.
+        """
+        self._tally[tasks] += sums
+        counted = self._tally[:, 0]
+        if isinstance(self.schedule, LevelSchedule):
+            counted = counted[[self.schedule.levels.index(self.schedule.level)]]
+        if counted.sum() >= self._episodes_per_update:
+            tally, self._tally = self._tally, np.zeros_like(self._tally)
+            played = np.flatnonzero(tally[:, 0])
+            counts, successes, fractions = tally[played].T
+            self._write(curves.SUCCESS_RATE, successes.sum() / counts.sum())
+            whole = successes.astype(np.int64), counts.astype(np.int64)
+            self._update(Results(played, *whole, fractions / counts, self._advantages[played]))
+            self.write_weights()
+
+    def note_advantages(self, tasks: NDArray[np.int64], advantages: NDArray[np.float64]) -> None:
+        """Keep the mean absolute advantages of some tasks, `[R]` each, for the next update."""
+        self._advantages[tasks] = advantages
 
     def report_held_out(
         self, held_out: PlayHeldOut, measured: Mapping[str, tuple[int, int]] | None = None
     ) -> tuple[float, float]:
-        """Play held-out games at the level and with minimal puzzles, and feed the schedule.
+        """Play held-out games on the tasks and with minimal puzzles, and feed the schedule.
 
-        If its metric is completion, the games update it, and are repeated at each new level, so a
-        level that is mastered already costs no training. Otherwise `measured` updates it once.
+        If its metric is completion, the games update it. Those of a `LevelSchedule` are at its
+        level, and are repeated at each new one, so a level that is mastered already costs no
+        training; those of others are spread over the tasks by their weights. Otherwise `measured`
+        updates it once.
 
         Args:
             held_out: plays the held-out games.
@@ -89,7 +145,8 @@ class Curriculum:
                 `{"policy_accuracy": (880, 1000)}`.
 
         Returns:
-            The shares solved at the last level that was played, and of the minimal puzzles.
+            The shares solved on the tasks (at the last level that was played), and of the minimal
+            puzzles.
 
         Raises:
             ValueError: if `measured` lacks the schedule's metric.
@@ -98,63 +155,146 @@ class Curriculum:
         for metric, (successes, count) in measured.items():
             if count:
                 self._write(f"curriculum/{metric}", successes / count)
-        metric = self.schedule.metric
-        if metric == COMPLETION:
-            at_level = self._climb(held_out)
-        elif metric in measured:
-            at_level = held_out(self.schedule.level)
-            self._feed({self.schedule.level: measured[metric]})
-        else:
+        metric, schedule = self.schedule.metric, self.schedule
+        if metric != COMPLETION and metric not in measured:
             raise ValueError(
-                f"{type(self.schedule).__name__} moves by {metric}, and this report measured "
+                f"{type(schedule).__name__} moves by {metric}, and this report measured "
                 f"{', '.join(measured) or 'nothing'}: add measured={{{metric!r}: "
                 "(successes, count)}"
             )
-        self._write(BLANKS_LEVEL, self.schedule.level)
-        self._write(SUCCESS_RATE, _share(*at_level))
-        minimal = _share(*held_out(None))
-        self._write(COMPLETION_RATE, minimal)
-        return _share(*at_level), minimal
+        if isinstance(schedule, LevelSchedule):
+            solved, played = self._play_levels(schedule, held_out, measured)
+        else:
+            solved, played = self._play_tasks(held_out)
+        self.write_weights()
+        self._write(curves.SUCCESS_RATE, solved / played)
+        minimal_solved, minimal_played = held_out(None)
+        self._write(curves.COMPLETION_RATE, minimal_solved / minimal_played)
+        return solved / played, minimal_solved / minimal_played
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the schedule's state and the episodes not yet fed to it; fit for JSON."""
-        tally = [[level, *counts] for level, counts in self._tally.items()]
+        """Return the schedule's state and the episodes not yet fed to it; fit for JSON.
+
+        Episodes that are running are left out, and so are those held back for them: whoever resumes
+        begins new ones.
+        """
         return {
             "schedule": self.schedule.state_dict(),
             "steps": self.steps,
-            "tally": tally,
+            "tally": self._tally.tolist(),
+            "advantages": [None if np.isnan(a) else a for a in self._advantages.tolist()],
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue from a state that `state_dict` returned, and push the level again.
+        """Continue from a state that `state_dict` returned, and push the weights again.
 
         Raises:
             ValueError: if it is the state of another schedule.
         """
         self.schedule.load_state_dict(state["schedule"])
-        self._set_blanks(self.schedule.distribution())
+        self._set_blanks(self.schedule.blanks())
         self.steps = state["steps"]
-        self._tally = {level: (won, count) for level, won, count in state["tally"]}
+        self._tally = np.array(state["tally"], np.float64)
+        self._advantages = np.array(state["advantages"], np.float64)
 
-    def _climb(self, held_out: PlayHeldOut) -> tuple[int, int]:
-        """Play and feed until the level stays; return the last games."""
+    def _play_levels(
+        self,
+        schedule: LevelSchedule,
+        held_out: PlayHeldOut,
+        measured: Mapping[str, tuple[int, int]],
+    ) -> tuple[int, int]:
+        """Play at the level and feed, with completion until it stays; return the last games."""
         while True:
-            level = self.schedule.level
-            played = held_out(level)
-            self._feed({level: played})
-            if self.schedule.level == level:  # always so once the schedule is finished
-                return played
+            level = schedule.level
+            solved, played = held_out(level)
+            fed = measured.get(schedule.metric, (solved, played))
+            index = schedule.levels.index(level)
+            if fed[1]:
+                self._update(Results.of([(index, *fed)]))
+            climbs = schedule.metric == COMPLETION and schedule.level != level
+            if not climbs:  # always so once the schedule is finished
+                return solved, played
 
-    def _feed(self, results: Mapping[int, tuple[int, int]]) -> None:
-        """Update the schedule with successes and count by level, and push its level if it moved."""
-        moved = [self.schedule.update(level, *counts) for level, counts in sorted(results.items())]
-        if any(moved):
-            self._set_blanks(self.schedule.distribution())
+    def _play_tasks(self, held_out: PlayHeldOut) -> tuple[int, int]:
+        """Play games of all tasks, by their weights, and feed; return games solved and played."""
+        weights = self.schedule.weights()
+        games = []
+        for task, count in enumerate(shares_of(held_out.games, weights)):
+            if count:
+                alone = np.zeros_like(weights)
+                alone[task] = 1
+                games.append((task, *held_out(blanks_of(self.schedule.tasks, alone), count)))
+        self._update(Results.of(games))
+        return sum(solved for _, solved, _ in games), sum(count for *_, count in games)
+
+    def _update(self, results: Results) -> None:
+        if self._shows_tasks:
+            for task, solved, count, *_ in zip(*results, strict=True):
+                name = self.schedule.tasks.each[task].name
+                self._write(f"{curves.TASK_SUCCESS}/{name}", solved / count)
+                self._success[task] = solved / count
+        if self.schedule.update(results):
+            self._set_blanks(self.schedule.blanks())
+
+    def write_weights(self) -> None:
+        """Write the present level, or the weights of the tasks, to the curves."""
+        schedule, weights = self.schedule, self.schedule.weights()
+        if isinstance(schedule, LevelSchedule):
+            self._write(curves.BLANKS_LEVEL, schedule.level)
+            return
+        if schedule.tasks.only_blanks:
+            self._write(curves.BLANKS_LEVEL, float(weights @ schedule.tasks.blanks))
+        drawn = weights[weights > 0]
+        self._write(curves.TASK_ENTROPY, float(-(drawn * np.log(drawn)).sum()))
+        if not self._shows_tasks:
+            return
+        for task, weight in zip(schedule.tasks.each, weights.tolist(), strict=True):
+            self._write(f"{curves.TASK_WEIGHT}/{task.name}", weight)
+        self._history.append((weights, self._success.copy()))
+        if len(self._history) % _IMAGE_EVERY == 0:
+            write_image = getattr(self._writer, "add_image", None)
+            for tag, values in zip(_IMAGES, zip(*self._history, strict=True), strict=True):
+                if write_image is not None:
+                    write_image(tag, heat_image(np.array(values).T), self.steps, dataformats="HWC")
 
     def _write(self, tag: str, value: float) -> None:
         if self._writer is not None:
             self._writer.add_scalar(tag, value, self.steps)
 
 
-def _share(successes: int, count: int) -> float:
-    return successes / count
+def columns_of(
+    infos: Mapping[str, Any], task_of_blanks: Mapping[int, int]
+) -> tuple[list[int], Any, Any]:
+    """Return task (-1 for none), success and constraint fraction of ended episodes, `[E]` each.
+
+    `infos` have `[E]` a key.
+    """
+    successes = infos["is_success"]
+    fractions = infos.get("constraint_fraction", successes)
+    if "task" in infos:
+        return [int(task) for task in infos["task"]], successes, fractions
+    return [task_of_blanks.get(int(n), -1) for n in infos["level"]], successes, fractions
+
+
+def sums_of(
+    episodes: NDArray[np.float64], count: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the tasks of episodes from an `EpisodeQueue`, `[R]`, and the sums over each, `[R, 3]`.
+
+    `count` is the number of tasks; the task -1 is none of them.
+    """
+    tasks = episodes[:, 0].astype(np.int64)
+    columns = np.ones(len(tasks)), episodes[:, 1], episodes[:, 2]
+    kept = tasks >= 0
+    sums = np.array([np.bincount(tasks[kept], each[kept], count) for each in columns]).T
+    played = np.flatnonzero(sums[:, 0])
+    return played, sums[played]
+
+
+def shares_of(games: int, weights: NDArray[np.float64]) -> list[int]:
+    """Return whole numbers `[T]` that sum to `games`, in proportion to weights `[T]`."""
+    exact = games * weights / weights.sum()
+    counts = np.floor(exact).astype(np.int64)
+    for task in np.argsort(counts - exact, kind="stable")[: games - counts.sum()]:
+        counts[task] += 1
+    return list(map(int, counts))

@@ -1,4 +1,4 @@
-"""A curriculum over blanks as a callback of RLlib's new API stack, and its curves."""
+"""A curriculum as a callback of RLlib's new API stack, and its curves."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sudoku_gym.plugins import suggest_extra
 
@@ -19,12 +20,18 @@ with suggest_extra("sudoku_curricula.rllib"):
     from ray.tune.logger import LoggerCallback
 
 from sudoku_curricula import curves
-from sudoku_curricula.curriculum import Curriculum, PlayHeldOut
+from sudoku_curricula.curriculum import (
+    Curriculum,
+    PlayHeldOut,
+    columns_of,
+    sums_of,
+)
+from sudoku_curricula.episodes import EpisodeQueue
 from sudoku_curricula.schedules import ScheduleConfig
-from sudoku_curricula.wrappers import find_set_blanks
+from sudoku_curricula.wrappers import READ, find_set_blanks
 
 CURRICULUM = "curriculum"  # key in a checkpoint's state
-_EPISODES, _SOLVED = "episodes_by_level", "solved_by_level"  # sums, in the runners' metrics
+_SUMS = ("episodes_by_task", "solved_by_task", "fraction_by_task")  # in the runners' metrics
 STEPS = "num_env_steps_sampled_lifetime"
 
 _LOSSES = {  # RLlib's metric name -> our curve name
@@ -51,18 +58,18 @@ def add_curriculum(
     held_out: Callable[[Algorithm], PlayHeldOut] | None = None,
     **options: Any,
 ) -> _Config:
-    """Add a `BlanksCurriculumCallback`, whose state the algorithm's checkpoints then hold.
+    """Add a `CurriculumCallback`, whose state the algorithm's checkpoints then hold.
 
     RLlib tells callbacks nothing of saving, so the configuration's class of algorithm becomes a
     subclass of it that adds the state.
 
     Args:
         config: is changed, and returned.
-        schedule: see `BlanksCurriculumCallback`, as all others.
+        schedule: see `CurriculumCallback`, as all others.
         held_out: plays held-out puzzles.
         **options: further arguments of the callback.
     """
-    callback: Any = partial(BlanksCurriculumCallback, schedule, held_out, **options)
+    callback: Any = partial(CurriculumCallback, schedule, held_out, **options)
     config.callbacks(callback)
     config.algo_class = _with_curriculum_in_checkpoints(config.algo_class)
     return config
@@ -85,9 +92,9 @@ def _with_curriculum_in_checkpoints(algorithm_class: Any) -> Any:
     return WithCurriculum
 
 
-def _callback_of(algorithm: Any) -> BlanksCurriculumCallback:
+def _callback_of(algorithm: Any) -> CurriculumCallback:
     """Return the curriculum among the callbacks of an algorithm."""
-    return next(each for each in algorithm.callbacks if isinstance(each, BlanksCurriculumCallback))
+    return next(each for each in algorithm.callbacks if isinstance(each, CurriculumCallback))
 
 
 class _LatestScalars:
@@ -100,7 +107,7 @@ class _LatestScalars:
         self.values[tag] = float(value)
 
 
-class BlanksCurriculumCallback(RLlibCallback):
+class CurriculumCallback(RLlibCallback):
     """Moves the number of blanks by measured success while an algorithm learns.
 
     `add_curriculum(config, SuccessRateConfig(start=2, stop=12))` adds it to a configuration; RLlib
@@ -147,6 +154,10 @@ class BlanksCurriculumCallback(RLlibCallback):
         self._evaluated_at = 0
         self._pending_scalars = _LatestScalars()
         self._speed_origin = 0, 0.0  # steps, seconds
+        # in a process that plays: the episodes that are running, by RLlib's id
+        self._queue, self._numbers = EpisodeQueue(), dict[str, NDArray[np.int64]]()
+        self._tasks = schedule.build().tasks
+        self._task_of_blanks = {task.blanks: i for i, task in enumerate(self._tasks.each)}
 
     def on_algorithm_init(self, *, algorithm: Algorithm, **kwargs: Any) -> None:
         """Start the schedule, and push its level."""
@@ -160,14 +171,26 @@ class BlanksCurriculumCallback(RLlibCallback):
             self._held_out = self._make_held_out(algorithm)
         self._speed_origin = 0, time.perf_counter()
 
-    def on_episode_end(  # type: ignore[override]  # only the arguments used here are listed
+    def on_episode_start(  # type: ignore[override]  # only the arguments used here are listed
+        self, *, episode: Any, env_runner: Any, **kwargs: Any
+    ) -> None:
+        """Take note that a training episode begins, in the process that plays it."""
+        if self._make_held_out is None and not env_runner.config.in_evaluation:
+            self._numbers[episode.id_] = self._queue.begin(1)
+
+    def on_episode_end(  # type: ignore[override]
         self, *, episode: Any, metrics_logger: Any, env_runner: Any, **kwargs: Any
     ) -> None:
-        """Count a training episode, in the process that played it."""
-        if self._make_held_out is None and not env_runner.config.in_evaluation:
-            info = episode.get_infos(-1)
-            for name, value in ((_EPISODES, 1), (_SOLVED, int(info["is_success"]))):
-                metrics_logger.log_value((name, str(int(info["level"]))), value, reduce="sum")
+        """Count the training episodes that may be counted, in the process that played them."""
+        if self._make_held_out is not None or env_runner.config.in_evaluation:
+            return
+        info = episode.get_infos(-1)
+        infos = {key: [info[key]] for key in READ if key in info}
+        columns = columns_of(infos, self._task_of_blanks)
+        self._queue.end(self._numbers.pop(episode.id_), *columns)
+        for task, sums in zip(*sums_of(self._queue.pop(), len(self._tasks)), strict=True):
+            for name, value in zip(_SUMS, sums.tolist(), strict=True):
+                metrics_logger.log_value((name, str(task)), value, reduce="sum")
 
     def on_train_result(
         self, *, algorithm: Algorithm, result: dict[str, Any], **kwargs: Any
@@ -181,7 +204,7 @@ class BlanksCurriculumCallback(RLlibCallback):
             self._evaluated_at = self.curriculum.steps
             self.curriculum.report_held_out(self._held_out)
         scalars = self._pending_scalars.values
-        scalars[curves.BLANKS_LEVEL] = float(self.curriculum.schedule.level)
+        self.curriculum.write_weights()
         scalars[curves.ITERATION] = float(result["training_iteration"])
         steps, start = self._speed_origin
         seconds = time.perf_counter() - start
@@ -202,7 +225,7 @@ class BlanksCurriculumCallback(RLlibCallback):
         """Push the level to restarted runners, which otherwise start at the initial level."""
         assert self.curriculum is not None
         env_runner_group.foreach_env_runner(
-            partial(_set_blanks, blanks=self.curriculum.schedule.distribution()),
+            partial(_set_blanks, blanks=self.curriculum.blanks()),
             remote_worker_ids=env_runner_indices,
             local_env_runner=False,
         )
@@ -221,12 +244,11 @@ class BlanksCurriculumCallback(RLlibCallback):
 
     def _report_training_episodes(self, curriculum: Curriculum, result: dict[str, Any]) -> None:
         runners = result.get("env_runners", {})
-        solved, episodes = runners.pop(_SOLVED, {}), runners.pop(_EPISODES, {})
-        for name, sum_ in episodes.items():
-            # RLlib keeps levels that ended no episode since its last result, with a sum of nan.
-            count = int(np.nan_to_num(sum_))
-            won = int(np.nan_to_num(solved[name]))
-            curriculum.report([int(name)] * count, [True] * won + [False] * (count - won))
+        parts = [runners.pop(name, {}) for name in _SUMS]
+        # RLlib keeps tasks that ended no episode since its last result, with a sum of nan.
+        rows = [[np.nan_to_num(part[task]) for part in parts] for task in parts[0]]
+        tasks = np.array([int(task) for task in parts[0]], np.int64)
+        curriculum.count(tasks, np.array(rows, np.float64).reshape(-1, len(_SUMS)))
 
 
 class CurvesCallback(LoggerCallback):

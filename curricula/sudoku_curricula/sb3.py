@@ -1,10 +1,13 @@
-"""A curriculum over blanks as a callback of Stable-Baselines3."""
+"""A curriculum as a callback of Stable-Baselines3."""
 
 from __future__ import annotations
 
 import time
 from functools import partial
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sudoku_gym.plugins import suggest_extra
 
@@ -15,6 +18,7 @@ with suggest_extra("sudoku_curricula.sb3"):
 from sudoku_curricula import curves
 from sudoku_curricula.base import Schedule
 from sudoku_curricula.curriculum import Curriculum, PlayHeldOut
+from sudoku_curricula.wrappers import READ
 
 _LOSSES = {  # SB3's metric name -> our curve name and the sign
     "train/policy_gradient_loss": (curves.POLICY_LOSS, 1),
@@ -25,10 +29,10 @@ _LOSSES = {  # SB3's metric name -> our curve name and the sign
 }
 
 
-class BlanksCurriculumCallback(BaseCallback):
-    """Moves the number of blanks by measured success while a model learns.
+class CurriculumCallback(BaseCallback):
+    """Lets a schedule choose the tasks, by measured success, while a model learns.
 
-    It pushes each level to the training environment, any `VecEnv` over Sudoku environments, by
+    It pushes the weights to the training environment, any `VecEnv` over Sudoku environments, by
     `env_method("set_blanks", ...)`, and writes the curves of `sudoku_curricula.curves` to the
     model's logger. Its state is kept in `model.curriculum_state`, so `model.save` saves it, and a
     new callback continues where the loaded model was.
@@ -39,8 +43,8 @@ class BlanksCurriculumCallback(BaseCallback):
             `PlayHeldOut`. None feeds the schedule with the training episodes, which explore and so
             understate the skill.
         evaluate_every: environment steps between two calls of `held_out`.
-        episodes_per_update: without `held_out`, training episodes at the current level per update
-            of the schedule.
+        episodes_per_update: without `held_out`, training episodes per update of the schedule; see
+            `Curriculum`.
         verbose: 1 prints a line at each evaluation.
 
     Attributes:
@@ -68,6 +72,7 @@ class BlanksCurriculumCallback(BaseCallback):
         self._episodes_per_update = episodes_per_update
         self._next_evaluation = 0
         self._started = (0, 0.0)
+        self._numbers = np.empty(0, np.int64)  # of the running episodes; -1: begun before
 
     def _on_training_start(self) -> None:
         self._started = self.num_timesteps, time.perf_counter()
@@ -80,6 +85,9 @@ class BlanksCurriculumCallback(BaseCallback):
             self.curriculum.load_state_dict(saved)
         if self._held_out is not None:
             self._next_evaluation = self.num_timesteps + self._every
+        count = self.training_env.num_envs
+        fresh = self.num_timesteps == 0  # else a board may be in the middle of an episode
+        self._numbers = self.curriculum.begin(count) if fresh else np.full(count, -1)
         self._keep_state()
 
     def _on_step(self) -> bool:
@@ -108,13 +116,17 @@ class BlanksCurriculumCallback(BaseCallback):
         record(curves.STEPS_PER_SECOND, (self.num_timesteps - steps) / seconds)
 
     def _report_training_episodes(self, curriculum: Curriculum) -> None:
-        infos = self.locals["infos"]
-        ended = [infos[i] for i, done in enumerate(self.locals["dones"]) if done]
+        dones: NDArray[np.bool_] = self.locals["dones"]
+        if not dones.any():
+            return
+        known = np.flatnonzero(dones & (self._numbers >= 0))
+        ended = [self.locals["infos"][i] for i in known]
+        numbers = self._numbers[known]
+        self._numbers[dones] = curriculum.begin(int(dones.sum()))
+        infos = {key: [info[key] for info in ended] for key in READ if ended and key in ended[0]}
         if ended:
-            curriculum.report(
-                [info["level"] for info in ended], [info["is_success"] for info in ended]
-            )
-            self._keep_state()
+            curriculum.end(numbers, infos)
+        self._keep_state()
 
     def _report_held_out(self, curriculum: Curriculum, held_out: PlayHeldOut) -> None:
         at_level, minimal = curriculum.report_held_out(held_out)

@@ -1,7 +1,8 @@
-"""Wrappers that let a schedule set the number of blanks, for Env and for VectorEnv.
+"""Wrappers that let a schedule choose the tasks, for Env and for VectorEnv.
 
-They read `info["level"]`, the blanks at an episode's start, and `info["is_success"]`, and push
-`schedule.distribution()` through `set_blanks`. A new level takes effect at each board's next reset.
+They read `info["level"]` (the blanks at an episode's start) or `info["task"]`, and
+`info["is_success"]`, and push weights through `set_blanks`, which each board follows from its next
+reset on.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from sudoku_curricula.curves import ScalarWriter
 from sudoku_gym.wrappers.base import SudokuVectorWrapper, find_attribute
 
 
-class BlanksCurriculum(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
-    """Let a schedule set the number of blanks of an environment.
+class CurriculumWrapper(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
+    """Let a schedule choose the tasks of an environment.
 
     Args:
         env: an environment with `set_blanks`, below any number of wrappers.
         schedule: e.g. `make_schedule("success-rate", start=2, stop=12)`.
-        episodes_per_update: episodes at the current level per `schedule.update`, an iteration of
-            Algorithm 1 (Agarwal et al.).
+        episodes_per_update: episodes per update of the schedule, an iteration of Algorithm 1
+            (Agarwal et al.); see `Curriculum`.
         writer: receives the curves; None disables logging.
 
     Raises:
@@ -56,14 +57,15 @@ class BlanksCurriculum(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         observation, reward, terminated, truncated, info = self.env.step(action)
         self.curriculum.steps += 1
         if terminated or truncated:
-            self.curriculum.report([int(info["level"])], [bool(info["is_success"])])
+            number = self.curriculum.begin(1)  # alone, it ends before the next one begins
+            self.curriculum.end(number, {key: [info[key]] for key in READ if key in info})
         return observation, reward, terminated, truncated, info
 
 
-class VectorBlanksCurriculum(SudokuVectorWrapper):
-    """Let a schedule set the number of blanks of a vector environment, in any autoreset mode.
+class VectorCurriculumWrapper(SudokuVectorWrapper):
+    """Let a schedule choose the tasks of a vector environment, in any autoreset mode.
 
-    Arguments and errors are those of `BlanksCurriculum`. Under `DISABLED` an episode is reported
+    Arguments and errors are those of `CurriculumWrapper`. Under `DISABLED` an episode is reported
     once, however long its board waits for a reset.
     """
 
@@ -77,7 +79,7 @@ class VectorBlanksCurriculum(SudokuVectorWrapper):
     ) -> None:
         super().__init__(env)
         self._mode = env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
-        self._running = np.zeros(env.num_envs, np.bool_)
+        self._numbers = np.full(env.num_envs, -1, np.int64)  # of the running episodes; -1: none
         self.curriculum = Curriculum(
             schedule,
             find_set_blanks(env),
@@ -90,23 +92,33 @@ class VectorBlanksCurriculum(SudokuVectorWrapper):
     ) -> tuple[Any, dict[str, Any]]:
         """Reset all boards, or those of `options["reset_mask"]`; their episodes start anew."""
         # Read before the call: Gymnasium's own vector environments pop the mask from the options.
-        restarted = (options or {}).get("reset_mask", True)
+        mask = (options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_))
+        restarted = np.array(mask)
         result: tuple[Any, dict[str, Any]] = super().reset(seed=seed, options=options)
-        self._running |= restarted
+        self.curriculum.drop(self._numbers[restarted & (self._numbers >= 0)])
+        self._begin(restarted)
         return result
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Step, and report the episodes that ended."""
         observations, rewards, terminated, truncated, infos = self.env.step(actions)
         self.curriculum.steps += self.num_envs
-        ended = (terminated | truncated) & self._running
+        ended = (terminated | truncated) & (self._numbers >= 0)
         if ended.any():
-            final = infos["final_info"] if self._mode == AutoresetMode.SAME_STEP else infos
-            levels, successes = final["level"][ended], final["is_success"][ended]
-            self.curriculum.report(levels.tolist(), successes.tolist())
-        if self._mode == AutoresetMode.DISABLED:
-            self._running &= ~ended
+            last = infos["final_info"] if self._mode == AutoresetMode.SAME_STEP else infos
+            chosen = {key: last[key][ended] for key in READ if key in last}
+            numbers = self._numbers[ended]
+            self._numbers[ended] = -1
+            if self._mode != AutoresetMode.DISABLED:
+                self._begin(ended)
+            self.curriculum.end(numbers, chosen)
         return observations, rewards, terminated, truncated, infos
+
+    def _begin(self, boards: Any) -> None:
+        self._numbers[boards] = self.curriculum.begin(int(boards.sum()))
+
+
+READ = ("task", "level", "is_success", "constraint_fraction")  # what counts in an info at the end
 
 
 def find_set_blanks(envs: VectorEnv[Any, Any, Any]) -> SetBlanks:

@@ -22,7 +22,15 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import group_of
 from sudoku_gym.kernels import layout
 from sudoku_gym.kernels.endings import GameRules
-from sudoku_gym.puzzles.sources import BankSource, Blanks, PuzzleSource, blanks_cdf
+from sudoku_gym.puzzles.sources import (
+    BankSource,
+    Blanks,
+    DrawTables,
+    PuzzleSource,
+    blanks_cdf,
+    source_of,
+)
+from sudoku_gym.puzzles.tasks import PuzzleWeights, TaskTable, TaskWeights
 
 
 @dataclass(frozen=True)
@@ -101,16 +109,30 @@ class BoardBatch:
 
     def set_blanks(self, blanks: Blanks) -> None:
         """See `BoardControls.set_blanks`."""
-        self._blanks = blanks
         self.drawing = self._drawing(blanks)
+        self._blanks = blanks
+        self._tells_tasks = self.draws_compiled and isinstance(
+            blanks, str | TaskWeights | PuzzleWeights
+        )
 
     def _drawing(self, blanks: Blanks) -> tuple[Any, ...]:
-        cdf = blanks_cdf(blanks, self.source.max_blanks)
-        if isinstance(self.source, BankSource):
-            bank = self.source.bank
+        none = np.empty(0, np.int64)
+        if isinstance(blanks, PuzzleWeights):
+            source, blanks = source_of(blanks, self.geometry)
+            bank, table = source.bank, source.table(blanks)
+        elif isinstance(self.source, BankSource):
+            bank, table = self.source.bank, self.source.table(blanks)
         else:
-            bank = (*(np.empty((0, self.geometry.num_cells), np.int8),) * 2, np.empty(0, np.int64))
-        return bank, cdf, self._augment, self._group
+            bank = (*(np.empty((0, self.geometry.num_cells), np.int8),) * 2, none)
+            table = TaskTable(blanks_cdf(blanks, self.source.max_blanks), *(none,) * 4)
+        return tuple(DrawTables(bank, tuple(table), self._augment, self._group))
+
+    def task_info(self) -> dict[str, NDArray[np.int64]]:
+        """Return copies of `task` and `puzzle_id`, int64 `[B]`, or {} if no tasks are drawn."""
+        if not self._tells_tasks:
+            return {}
+        columns = self.counts[:, episodes.TASK], self.counts[:, episodes.PUZZLE_ID]
+        return {"task": columns[0].copy(), "puzzle_id": columns[1].copy()}
 
     def seed(self, index: int, rng: np.random.Generator) -> None:
         """Draw all later puzzles of board `index` from `rng`."""
@@ -134,6 +156,9 @@ class BoardBatch:
             drawn = (self.streams, drawing, self._scratch)
             steps.draw_boards(self.state, 0, reset.chosen, phase, self.sizes, self.tables, drawn)
             return
+        self.counts[reset.chosen, episodes.TASK] = self.counts[
+            reset.chosen, episodes.PUZZLE_ID
+        ] = -1
         puzzles, augment = reset.puzzles, self._augment and reset.puzzles is None
         if puzzles is None:
             puzzles = self._sample(np.flatnonzero(reset.chosen).tolist(), blanks)

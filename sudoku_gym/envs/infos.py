@@ -60,15 +60,19 @@ def read_info(arrays: InfoArrays) -> dict[str, NDArray[Any]]:
 
 
 def batch_infos(
-    masks: NDArray[np.int8], arrays: InfoArrays | None, has_info: NDArray[np.bool_]
+    masks: NDArray[np.int8],
+    arrays: InfoArrays | None,
+    tasks: dict[str, NDArray[np.int64]],
+    has_info: NDArray[np.bool_],
 ) -> dict[str, Any]:
     """Return the infos of the boards with `has_info [B]`; they share the memory of `arrays`.
 
-    Action masks int8 `[B, 0]` are left out, and so is the rest with `arrays` None.
+    Action masks int8 `[B, 0]` are left out, and so is the rest with `arrays` None. `tasks` are
+    those of `BoardBatch.task_info`.
     """
     infos: dict[str, Any] = {"action_mask": masks} if masks.shape[1] else {}
     if arrays is not None:
-        infos |= read_info(arrays)
+        infos |= read_info(arrays) | tasks
     for key in tuple(infos):
         infos["_" + key] = has_info.copy()
     return infos
@@ -78,6 +82,7 @@ def final_infos(
     observations: NDArray[np.int8],
     masks: NDArray[np.int8],
     arrays: InfoArrays | None,
+    tasks: dict[str, NDArray[np.int64]],
     over: NDArray[np.bool_],
 ) -> dict[str, Any]:
     """Return copies of `final_obs` and `final_info` for the boards with `over [B]`.
@@ -88,7 +93,7 @@ def final_infos(
     final_obs = np.full(len(over), None, dtype=object)
     for index in np.flatnonzero(over).tolist():
         final_obs[index] = observations[index].copy()
-    final_info = batch_infos(masks, arrays, over)
+    final_info = batch_infos(masks, arrays, tasks, over)
     for key, values in final_info.items():
         if not key.startswith("_"):
             final_info[key] = np.zeros_like(values)

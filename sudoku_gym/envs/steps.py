@@ -17,7 +17,9 @@ from sudoku_gym.compiler.jit import njit
 from sudoku_gym.envs.episodes import (
     AUTORESET_PENDING,
     PHASE,
+    PUZZLE_ID,
     RUNNING,
+    TASK,
     TERMINATED,
     TRUNCATED,
     UNUSED,
@@ -76,6 +78,9 @@ def _draw_board(state, b, phase, sizes, tables, drawn):
     chosen = choose_puzzle(stream, drawing)
     copy_puzzle(stream, drawing, chosen, for_puzzle, rows, solutions, b)
     start_episode(state, b, phase, sizes, tables, for_board)
+    row, _, task = chosen
+    state.counts[b, TASK] = task
+    state.counts[b, PUZZLE_ID] = drawing.bank[2][row]
 
 
 @njit(cache=True)

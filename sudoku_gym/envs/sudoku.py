@@ -97,7 +97,8 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
       ids set it, all but `Sudoku-v0`. A file of puzzles does not say its board, so there it also
       says how to read them.
     - `blanks`: None for puzzles as stored (minimal), a number, a (low, high) pair with both ends
-      included, or a mapping from numbers to weights.
+      included, or a mapping from numbers to weights. A text such as `"grade x blanks=20..50"`, or
+      `TaskWeights`, draws tasks; see `sudoku_gym.puzzles.Tasks`.
     - `augment`: whether to move each drawn puzzle by a random symmetry of the board.
     - `reward`, `actions`, `erase`, `illegal_reward`, `end_at_dead_end`, `max_steps`: above.
     - `propagation`: what is filled in after each legal placement, until there is none left:
@@ -170,7 +171,8 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
         self._batch.write_info(start.chosen, observation[None], mask[None], arrays)
         info: dict[str, Any] = {}
         if self._with_info:
-            info = {key: values.item() for key, values in read_info(arrays).items()}
+            named = read_info(arrays) | self._batch.task_info()
+            info = {key: values.item() for key, values in named.items()}
         if self._mask_length:
             info["action_mask"] = mask
         return observation, info
@@ -211,6 +213,8 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
             ended = np.array([terminated])
             after = observation[None].copy()
             reward = custom_rewards(self._reward, before, np.array([action]), after, ended).item()
+        for key, values_of_one in batch.task_info().items():
+            info[key] = values_of_one.item()
         if not self._with_info:
             info = {}
         if self._mask_length:

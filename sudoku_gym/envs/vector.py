@@ -151,7 +151,8 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         arrays = infos.info_arrays(self.num_envs)
         self._batch.write_info(start.chosen, observations, masks, arrays)
         shown = arrays if self._with_info else None
-        return observations, infos.batch_infos(masks, shown, start.chosen)
+        tasks = self._batch.task_info()
+        return observations, infos.batch_infos(masks, shown, tasks, start.chosen)
 
     def step(self, actions: ArrayLike) -> StepResult:
         """Act on every board.
@@ -202,10 +203,10 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         shown = arrays if self._with_info else None
         over = terminations | truncations
         if self.autoreset_mode is AutoresetMode.SAME_STEP and over.any():
-            final = infos.final_infos(observations, masks, shown, over)
+            final = infos.final_infos(observations, masks, shown, batch.task_info(), over)
             batch.start_episodes(resets.ResetOptions(over))
             batch.write_info(over, observations, masks, arrays)
-        named = infos.batch_infos(masks, shown, self._every_board) | final
+        named = infos.batch_infos(masks, shown, batch.task_info(), self._every_board) | final
         return observations, rewards, terminations, truncations, named
 
     def action_masks(self) -> NDArray[np.bool_]:

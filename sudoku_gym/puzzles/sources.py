@@ -23,8 +23,27 @@ from sudoku_gym.compiler.random_stream import new_stream, next_below, next_unit
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import draw_symmetry
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.puzzles.tasks import (
+    AS_STORED,
+    PuzzleWeights,
+    Tasks,
+    TaskTable,
+    TaskWeights,
+    cumulative,
+)
 
-Blanks: TypeAlias = int | tuple[int, int] | Mapping[int, float] | Mapping[str, float] | None
+Blanks: TypeAlias = (
+    int
+    | tuple[int, int]
+    | Mapping[int, float]
+    | Mapping[str, float]
+    | str
+    | TaskWeights
+    | PuzzleWeights
+    | None
+)
+"""How many blanks puzzles have, or which tasks they are drawn from: see `BankSource.table`.
+`PuzzleWeights` are for environments alone."""
 Bank: TypeAlias = tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int64]]
 
 
@@ -47,8 +66,8 @@ class BankSource:
 
     Attributes:
         puzzle_set: the list.
-        bank: puzzles int8 `[M, N**2]`, most blanks first; their solutions; and how many puzzles (a
-            prefix) have n blanks or more, int64 `[max_blanks + 1]`.
+        bank: puzzles int8 `[M, N**2]`, most blanks first; their solutions; and the index of each
+            into `puzzle_set`, int64 `[M]`.
 
     Raises:
         ValueError: if the set is empty or a puzzle has no blank.
@@ -68,9 +87,10 @@ class BankSource:
         self.max_blanks = int(blanks.max())
         puzzles = np.ascontiguousarray(puzzle_set.puzzles.reshape(len(blanks), -1)[order])
         solutions = np.ascontiguousarray(puzzle_set.solutions.reshape(len(blanks), -1)[order])
+        self.bank: Bank = (puzzles, solutions, order)
         numbers = np.bincount(blanks, minlength=self.max_blanks + 1)
-        enough_blanks = numbers[::-1].cumsum()[::-1].astype(np.int64)
-        self.bank: Bank = (puzzles, solutions, enough_blanks)
+        self._enough_blanks = numbers[::-1].cumsum()[::-1].astype(np.int64)
+        self._rows: tuple[Tasks, tuple[NDArray[np.int64], ...]] | None = None  # of the latest tasks
 
     def sample(
         self, count: int, blanks: Blanks, rng: np.random.Generator
@@ -83,14 +103,85 @@ class BankSource:
         size = self.geometry.size
         puzzles = np.empty((count, size * size), np.int8)
         solutions = np.empty_like(puzzles)
-        cdf = blanks_cdf(blanks, self.max_blanks)
         no_group = (0, 0, False, np.empty((0, 2 * size + 1), np.int32))
-        drawing = DrawTables(self.bank, cdf, False, no_group)
+        drawing = DrawTables(self.bank, self.table(blanks), False, no_group)
         draw_puzzles(new_stream(rng), drawing, puzzles, solutions)
         return puzzles.reshape(count, size, size), solutions.reshape(count, size, size)
 
+    def table(self, blanks: Blanks) -> TaskTable:
+        """Return the table that puzzles are drawn by.
+
+        Args:
+            blanks: None draws puzzles as stored; an int has exactly so many blanks, a (low, high)
+                pair a uniform number with both ends included, a mapping numbers by weights (keys
+                may be strings). `TaskWeights` draw tasks, a text tasks of equal weights: see
+                `Tasks`.
+
+        Raises:
+            TypeError: if `blanks` is none of these.
+            ValueError: if no puzzle has so many blanks or belongs to a task; or from the weights.
+        """
+        if isinstance(blanks, str):
+            tasks = Tasks(blanks)
+            blanks = TaskWeights(tasks, np.ones(len(tasks)))
+        if isinstance(blanks, TaskWeights):
+            return self._task_table(blanks.tasks, blanks.weights)
+        cdf = blanks_cdf(blanks, self.max_blanks)
+        everything = np.empty(0, np.int64)
+        if not len(cdf):
+            one = np.array([[0], [len(self.puzzle_set)], [AS_STORED]], np.int64)
+            return TaskTable(cdf, *one, everything)
+        starts, numbers = np.zeros(len(cdf), np.int64), np.arange(len(cdf))
+        return TaskTable(cdf, starts, self._enough_blanks, numbers, everything)
+
+    def _task_table(self, tasks: Tasks, weights: NDArray[np.float64]) -> TaskTable:
+        if self._rows is None or self._rows[0] != tasks:
+            self._rows = tasks, self._rows_of(tasks)
+        starts, counts, members = self._rows[1]
+        cdf = cumulative(weights, len(tasks), f"the weights of {tasks.text!r}")
+        for task in np.flatnonzero((counts == 0) & (weights > 0))[:1]:
+            raise ValueError(f"{self.puzzle_set!r} has no puzzle for {tasks.each[task].name!r}")
+        return TaskTable(cdf, starts, counts, tasks.blanks, members)
+
+    def _rows_of(self, tasks: Tasks) -> tuple[NDArray[np.int64], ...]:
+        """Return the rows of each task, as `starts`, `counts` and `members` of a `TaskTable`."""
+        order, puzzle_set = self.bank[2], self.puzzle_set
+        columns = {"grade": puzzle_set.grades[order], "rating": puzzle_set.ratings[order]}
+        blanks, row_of = puzzle_set.blanks[order], np.argsort(order)
+        parts: dict[tuple[str, float, float], tuple[int, NDArray[np.int64]]] = {}
+        starts, counts, end = [], [], 0
+        for _, number, *part in tasks.each:
+            column, low, high = key = tuple(part)
+            if key not in parts:
+                if column == "puzzle":
+                    rows = row_of[int(low) : int(high)]
+                elif column:
+                    values = columns[column]
+                    rows = np.flatnonzero((values >= low) & (values < high))
+                else:
+                    rows = np.arange(len(order))
+                parts[key] = end, rows
+                end += len(rows)
+            start, rows = parts[key]
+            starts.append(start)
+            counts.append(int((blanks[rows] >= number).sum()))  # rows with most blanks come first
+        members = np.concatenate([rows for _, rows in parts.values()])
+        return np.array(starts), np.array(counts), members
+
     def __repr__(self) -> str:
         return f"BankSource({self.puzzle_set!r}, at most {self.max_blanks} blanks)"
+
+
+def source_of(puzzles: PuzzleWeights, geometry: Geometry) -> tuple[BankSource, TaskWeights]:
+    """Return a source of the puzzles alone, and the weights as those of its tasks.
+
+    A ValueError says if they are of another geometry.
+    """
+    puzzle_set = puzzles.puzzle_set
+    if puzzle_set.geometry != geometry:
+        raise ValueError(f"{puzzle_set!r} can't be drawn here: the boards are {geometry.name}")
+    tasks = Tasks(f"puzzle=0..{len(puzzle_set) - 1}")
+    return BankSource(puzzle_set), TaskWeights(tasks, puzzles.weights)
 
 
 class EmptySource:
@@ -125,18 +216,19 @@ def blanks_cdf(blanks: Blanks, max_blanks: int) -> NDArray[np.float64]:
     if min(numbers, default=1) < 1 or max(numbers, default=1) > max_blanks:
         raise ValueError(f"blanks={blanks!r}: this source serves 1 to {max_blanks} blanks")
     np.add.at(weights, numbers, shares)
-    total = weights.sum()
-    if weights.min() < 0 or not 0 < total < np.inf:
-        raise ValueError(
-            f"blanks={blanks!r}: weights must be finite, not negative, and not all zero"
-        )
-    cumulative = weights.cumsum() / total
-    cumulative[np.flatnonzero(weights)[-1] :] = 1.0  # no rounding may leave a draw without a number
-    return cumulative
+    return cumulative(weights, max_blanks + 1, f"blanks={blanks!r}: the weights")
 
 
 def _weights(blanks: Blanks, max_blanks: int) -> tuple[Sequence[int], ArrayLike]:
     """Return numbers of blanks, of a pair at most one too many, and the weight of each (or all)."""
+    if isinstance(blanks, str):
+        blanks = TaskWeights(Tasks(blanks), np.ones(len(Tasks(blanks))))
+    if isinstance(blanks, TaskWeights):
+        if not blanks.tasks.only_blanks:
+            raise ValueError(
+                f"tasks={blanks.tasks.text!r}: this source has no grades, ratings or rows"
+            )
+        return blanks.tasks.blanks.tolist(), blanks.weights
     if isinstance(blanks, Mapping):
         return [int(number) for number in blanks], [float(each) for each in blanks.values()]
     ends = [*blanks] if isinstance(blanks, tuple | list) else [blanks, blanks]
@@ -155,7 +247,7 @@ class DrawTables(NamedTuple):
     """How kernels draw puzzles."""
 
     bank: Bank  # `BankSource.bank`
-    cdf: NDArray[np.float64]  # `blanks_cdf(...)`
+    table: TaskTable
     augment: bool  # whether each puzzle is moved by a random symmetry
     group: tuple[int, int, bool, NDArray[np.int32]]  # `symmetry.group_of(geometry)`
 
@@ -176,23 +268,26 @@ def draw_puzzles(stream, drawing, puzzles, solutions):
 @njit(cache=True, inline="always")
 def borrowed_drawing(drawing):
     """Return a `DrawTables` without counts of references; the caller must hold the original."""
-    (puzzles, solutions, enough_blanks), cdf, augment, group = drawing
+    (puzzles, solutions, order), table, augment, group = drawing
+    cdf, starts, counts, blanks, members = table
     row_block, column_block, can_transpose, listed = group
-    bank = borrowed(puzzles), borrowed(solutions), borrowed(enough_blanks)
+    bank = borrowed(puzzles), borrowed(solutions), borrowed(order)
+    rows = borrowed(starts), borrowed(counts), borrowed(blanks), borrowed(members)
     group = row_block, column_block, can_transpose, borrowed(listed)
-    return DrawTables(bank, borrowed(cdf), augment, group)
+    return DrawTables(bank, TaskTable(borrowed(cdf), *rows), augment, group)
 
 
 @njit(cache=True, inline="always")
 def choose_puzzle(stream, drawing):
-    """Draw the index of a puzzle and a number of blanks (-1: as many as it has)."""
-    puzzles, _, enough_blanks = drawing.bank
-    choices = len(puzzles)
-    num_blanks = -1
-    if len(drawing.cdf) > 0:
-        num_blanks = _first_above(drawing.cdf, next_unit(stream))
-        choices = enough_blanks[num_blanks]
-    return next_below(stream, choices), num_blanks
+    """Draw a row of the bank, a number of blanks (`AS_STORED`: as many as it has), and its task."""
+    table = drawing.table
+    task = 0
+    if len(table.cdf) > 0:
+        task = _first_above(table.cdf, next_unit(stream))
+    row = table.starts[task] + next_below(stream, table.counts[task])
+    if len(table.members) > 0:
+        row = table.members[row]
+    return row, table.blanks[task], task
 
 
 @inlined
@@ -215,7 +310,7 @@ def copy_puzzle(stream, drawing, chosen, scratch, boards, solved, b):
     `scratch`, (int32 `[N]`, int32 `[N]`, int8 `[N + 1]`), is overwritten.
     """
     (puzzles, solutions, _), _, augment, group = drawing
-    index, num_blanks = chosen
+    index, num_blanks, _ = chosen
     rows, columns, digits = scratch
     size = len(rows)
     transpose = False

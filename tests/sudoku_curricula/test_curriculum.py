@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from sudoku_curricula import SCHEDULES, Curriculum, Schedule, make_schedule
+from sudoku_curricula import SCHEDULES, Curriculum, LevelSchedule, Results, make_schedule
 
 LEVELS = {"start": 2, "stop": 5, "gamma": 0.9, "max_iterations": 99}
 
@@ -23,7 +23,9 @@ class HeldOut:
     def __init__(self, skill, minimal=50):
         self.skill, self.minimal, self.asked = skill, minimal, []
 
-    def __call__(self, blanks):
+    games = 100
+
+    def __call__(self, blanks, games=None):
         self.asked.append(blanks)
         if blanks is None:
             return self.minimal, 100
@@ -42,7 +44,7 @@ class StreakConfig:
         return Streak(self)
 
 
-class Streak(Schedule):
+class Streak(LevelSchedule):
     answer = "success"
 
     def __init__(self, config):
@@ -120,7 +122,7 @@ def test_the_state_is_that_of_a_run_that_was_never_interrupted():
     (whole, _), (first, _), (second, pushed) = started(), started(), started()
     for curriculum in (whole, first):
         curriculum.report_held_out(HeldOut(skill=2))
-        curriculum.report([3], [True])
+        curriculum.end(curriculum.begin(1), {"level": [3], "is_success": [True]})
     second.load_state_dict(json.loads(json.dumps(first.state_dict())))
     assert pushed == [5, 2, 3]
     for curriculum in (whole, second):
@@ -140,7 +142,7 @@ def test_a_schedule_is_refused_where_its_metric_is_not_measured():
 
 def test_a_schedule_of_ones_own_plugs_in(streak):
     schedule = make_schedule("streak?stop=3")
-    moved = [schedule.update(2, won, 4) for won in (4, 4, 3, 4, 4, 4)]
+    moved = [schedule.update(Results.of([(0, won, 4)])) for won in (4, 4, 3, 4, 4, 4)]
     assert moved == [False] * 5 + [True] and schedule.streak == 0
     with pytest.raises(ValueError, match="'streak' has no option gamma: use start, stop, metric"):
         make_schedule("streak?gamma=3")

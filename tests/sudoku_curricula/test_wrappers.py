@@ -8,8 +8,8 @@ from gymnasium.wrappers import RecordEpisodeStatistics
 from gymnasium.wrappers.vector import RecordEpisodeStatistics as VectorRecordEpisodeStatistics
 
 from sudoku_curricula import make_schedule
-from sudoku_curricula.wrappers import BlanksCurriculum, VectorBlanksCurriculum
-from sudoku_gym import SudokuEnv, SudokuVectorEnv
+from sudoku_curricula.wrappers import CurriculumWrapper, VectorCurriculumWrapper
+from sudoku_gym import SudokuEnv, SudokuVectorEnv, sample_actions
 from sudoku_gym.wrappers import VectorPotentialShaping
 
 MODES = list(AutoresetMode)
@@ -68,7 +68,7 @@ def play(env, actions):
 
 def test_promotes_pushes_the_level_and_draws_both():
     curves = Curves()
-    env = BlanksCurriculum(
+    env = CurriculumWrapper(
         RecordEpisodeStatistics(LongGame()), algorithm_1(), episodes_per_update=2, writer=curves
     )
     env.reset(seed=0)
@@ -109,23 +109,23 @@ def truth_of(envs, actions, seed, mode):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_counts_each_episode_once_in_every_mode(mode):
-    schedule = make_schedule("success-rate", start=3, stop=5)
-    schedule.distribution = lambda: {2: 0.5, 3: 0.5}
+    schedule = make_schedule("uniform", tasks="blanks=2..3")
     envs = SyncVectorEnv([LongGame] * 5, autoreset_mode=mode)
-    envs = VectorBlanksCurriculum(
+    envs = VectorCurriculumWrapper(
         VectorRecordEpisodeStatistics(envs), schedule, episodes_per_update=10**9
     )
     actions = (np.random.default_rng(0).random((200, 5)) < 0.8).astype(np.int64)
     truth = truth_of(envs, actions, 7, mode)
-    tally = {level: (won, n) for level, won, n in envs.curriculum.state_dict()["tally"]}
-    assert tally == truth
-    assert sum(n for _, n in tally.values()) > 200
-    assert envs.curriculum.steps == 1000
+    tally = np.array(envs.curriculum.state_dict()["tally"])
+    assert (tally[:, 0].sum() > 200) and envs.curriculum.steps == 1000
+    for level, (won, played) in truth.items():  # some wait for episodes that began before them
+        counted = tally[schedule.tasks.blanks == level, :2].sum(0)
+        assert 0 <= played - counted[0] <= 10 and counted[1] <= won
 
 
 def test_async_workers_get_the_level():
     envs = AsyncVectorEnv([LongGame] * 2)
-    envs = VectorBlanksCurriculum(envs, algorithm_1(), episodes_per_update=2)
+    envs = VectorCurriculumWrapper(envs, algorithm_1(), episodes_per_update=2)
     envs.reset(seed=0)
     levels = [envs.step(np.ones(2, np.int64))[-1]["level"].tolist() for _ in range(3)]
     assert levels == [[2, 2], [2, 2], [3, 3]]  # promoted at the second step, reset in the third
@@ -133,12 +133,12 @@ def test_async_workers_get_the_level():
 
 
 def test_an_environment_without_levels_is_refused():
-    with pytest.raises(AttributeError, match="set_blanks"):
-        BlanksCurriculum(gym.make("CartPole-v1"), algorithm_1())
-    with pytest.raises(AttributeError, match="wrap a SudokuVectorEnv"):
-        VectorBlanksCurriculum(gym.make_vec("CartPole-v1", num_envs=2), algorithm_1())
-    with pytest.raises(AttributeError, match="set_blanks"):
-        VectorBlanksCurriculum(SyncVectorEnv([lambda: gym.make("CartPole-v1")]), algorithm_1())
+    with pytest.raises(ValueError, match="has no set_blanks: wrap a Sudoku environment"):
+        CurriculumWrapper(gym.make("CartPole-v1"), algorithm_1())
+    with pytest.raises(ValueError, match="has no set_blanks: wrap a Sudoku environment"):
+        VectorCurriculumWrapper(gym.make_vec("CartPole-v1", num_envs=2), algorithm_1())
+    with pytest.raises(ValueError, match="has no set_blanks: wrap a Sudoku environment"):
+        VectorCurriculumWrapper(SyncVectorEnv([lambda: gym.make("CartPole-v1")]), algorithm_1())
 
 
 def test_an_episode_without_its_result_is_refused():
@@ -146,7 +146,7 @@ def test_an_episode_without_its_result_is_refused():
         def _info(self):
             return {"level": self.level}
 
-    env = BlanksCurriculum(Silent(), algorithm_1(start=1))
+    env = CurriculumWrapper(Silent(), algorithm_1(start=1))
     env.reset()
     with pytest.raises(KeyError, match="is_success"):
         env.step(1)
@@ -158,9 +158,29 @@ def test_layers_between_pass_a_curriculum_on():
 
     for envs in (SyncVectorEnv([make] * 2), SudokuVectorEnv(2, "4x4")):
         shaped = VectorPotentialShaping(envs)
-        inner = VectorBlanksCurriculum(shaped, make_schedule("success-rate", start=3))
-        VectorBlanksCurriculum(inner, make_schedule("success-rate", start=5))
+        inner = VectorCurriculumWrapper(shaped, make_schedule("success-rate", start=3))
+        VectorCurriculumWrapper(inner, make_schedule("success-rate", start=5))
         assert inner.reset(seed=0)[1]["level"].tolist() == [5, 5]
     with pytest.raises(AttributeError, match="set_blanks"):
         plain = SyncVectorEnv([lambda: gym.make("CartPole-v1")])
-        VectorBlanksCurriculum(plain, make_schedule("success-rate"))
+        VectorCurriculumWrapper(plain, make_schedule("success-rate"))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_player_never_passes_a_threshold_above_its_success(mode):
+    """Boards in step end in waves: at 20 blanks a third is solved, all of them at the last step."""
+    schedule = make_schedule("success-rate", start=20, stop=40, threshold=0.5)
+    envs = SudokuVectorEnv(4096, autoreset_mode=mode)
+    envs = VectorCurriculumWrapper(envs, schedule)
+    rng = np.random.default_rng(0)
+    _, infos = envs.reset(seed=0)
+    rates, masks = [], infos["action_mask"]
+    for _ in range(80):
+        *_, terminated, truncated, infos = envs.step(sample_actions(masks, rng))
+        masks, over = infos["action_mask"].copy(), terminated | truncated
+        if mode == AutoresetMode.DISABLED and over.any():
+            masks[over] = envs.reset(options={"reset_mask": over})[1]["action_mask"][over]
+        rates.append(schedule.rate)
+    assert schedule.level == 20
+    assert schedule.updates > 25
+    assert 0.25 < rates[-1] < 0.45

@@ -76,7 +76,7 @@ class RLlibPolicy(PlacementPolicy):
 def held_out(
     algorithm: Algorithm, source: object, split: str = "validation", games: int = 128
 ) -> HeldOut:
-    """Evaluate an algorithm's newest weights on held-out puzzles, for `BlanksCurriculumCallback`.
+    """Evaluate an algorithm's newest weights on held-out puzzles, for `CurriculumCallback`.
 
     Args:
         algorithm: its seed draws the puzzles.

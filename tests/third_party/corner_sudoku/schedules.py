@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sudoku_curricula import Schedule
+from sudoku_curricula import LevelSchedule
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class HurdlesConfig:
         return Hurdles(self)
 
 
-class Hurdles(Schedule):
+class Hurdles(LevelSchedule):
     def __init__(self, config):
         super().__init__(config.start, config.stop)
         self.config = config

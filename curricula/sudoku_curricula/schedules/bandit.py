@@ -1,0 +1,111 @@
+"""Tasks as the arms of an adversarial bandit: EXP3.S (Graves et al. 2017), or SEC (2025)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_curricula.base import Results, Schedule, mixed_with_uniform
+from sudoku_curricula.registry import register_schedule
+from sudoku_gym.puzzles.tasks import Tasks
+from sudoku_gym.storage.checks import check_positive, check_shares
+
+_MEMORY = 1000  # rewards that the scale is taken from
+
+
+@register_schedule("bandit")
+@dataclass(frozen=True)
+class BanditConfig:
+    """Draw the tasks that teach most, by their rewards so far.
+
+    The reward of a task is the mean absolute advantage of its games where the trainer measures it
+    (Chen et al. 2025, arXiv 2505.14970, section 3). Else it is 2 p (1 - p) with their success p:
+    the same where a return is 0 or 1 and p its baseline.
+    """
+
+    tasks: str = "blanks=2..12"
+    """The tasks, as in `sudoku_gym.puzzles.Tasks`."""
+    rule: Literal["exp3.s", "softmax"] = "softmax"
+    """`exp3.s`: Graves et al. (2017, arXiv 1704.03003), section 3, rewards scaled by their 20 and
+    80 % quantiles; `softmax`: Chen et al. (2025), a moving average of the rewards of each task."""
+    rate: float = 0.2
+    """Step of the weights (eta), or of the moving average (alpha)."""
+    temperature: float = 0.05
+    """Of the softmax; a smaller one is greedier."""
+    uniform: float = 0.1
+    """Share of the draws that is spread over all tasks, epsilon."""
+
+    def __post_init__(self) -> None:
+        if self.rule not in ("exp3.s", "softmax"):
+            raise ValueError(f"rule must be exp3.s or softmax, not {self.rule!r}")
+        check_positive(self, "rate", "temperature")
+        check_shares(self, "uniform")
+
+    def build(self) -> Bandit:
+        """Start the schedule with equal weights."""
+        return Bandit(self)
+
+
+class Bandit(Schedule):
+    """See `BanditConfig`.
+
+    Attributes:
+        values: log-weights of EXP3.S, or the averages of the rewards, float64 `[T]`.
+    """
+
+    def __init__(self, config: BanditConfig) -> None:
+        super().__init__(Tasks(config.tasks))
+        self.config = config
+        self.values = np.zeros(len(self.tasks))
+        self._rewards: deque[float] = deque(maxlen=_MEMORY)
+
+    def weights(self) -> NDArray[np.float64]:
+        """Return the softmax of the values, mixed with equal weights."""
+        heat = self.config.temperature if self.config.rule == "softmax" else 1.0
+        return mixed_with_uniform(
+            np.exp((self.values - self.values.max()) / heat), self.config.uniform
+        )
+
+    def update(self, results: Results) -> bool:
+        """Reward the tasks that were played."""
+        rates = results.successes / results.counts
+        measured = np.isfinite(results.advantages)
+        rewards = np.where(measured, results.advantages, 2 * rates * (1 - rates))
+        if self.config.rule == "softmax":
+            played = results.tasks
+            self.values[played] += self.config.rate * (rewards - self.values[played])
+            return True
+        chances = self.weights()
+        self._rewards.extend(rewards.tolist())
+        low, high = np.quantile(self._rewards, (0.2, 0.8))
+        scaled = np.clip(2 * (rewards - low) / max(high - low, 1e-12) - 1, -1, 1)
+        gained = self.values.copy()
+        shares = results.counts / results.counts.sum()
+        gained[results.tasks] += self.config.rate * shares * scaled / chances[results.tasks]
+        self._share(gained)
+        return True
+
+    def _share(self, gained: NDArray[np.float64]) -> None:
+        """Set the log-weights; at the t-th time the others get 1 / t of what each has gained."""
+        self.updates += 1
+        others = max(len(gained) - 1, 1)
+        part = 1 / (1 + self.updates)
+        total = np.exp(gained - gained.max())
+        mixed = (1 - part) * total + part / others * (total.sum() - total)
+        self.values = np.log(mixed) - np.log(mixed).max()
+
+    def state_dict(self) -> dict[str, Any]:
+        """See `Schedule.state_dict`."""
+        own = {"values": self.values.tolist(), "rewards": list(self._rewards)}
+        return {**super().state_dict(), **own}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """See `Schedule.load_state_dict`."""
+        super().load_state_dict(state)
+        self.values = np.array(state["values"], np.float64)
+        self._rewards = deque(state["rewards"], maxlen=_MEMORY)

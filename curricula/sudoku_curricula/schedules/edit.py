@@ -1,0 +1,169 @@
+"""Puzzles that are edited while a learner still fails them: ACCEL (Parker-Holder et al. 2022)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_curricula.base import Results
+from sudoku_curricula.registry import register_schedule
+from sudoku_curricula.schedules.replay import NEVER, Replay, ReplayConfig
+from sudoku_gym import board, solver
+from sudoku_gym.geometry import Geometry
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.puzzles.sources import resolve_source
+from sudoku_gym.puzzles.tasks import PuzzleWeights
+from sudoku_gym.storage.checks import check_counts
+
+
+@register_schedule("edit")
+@dataclass(frozen=True)
+class EditConfig:
+    """Replay puzzles of a buffer, edit those with the most regret, and keep what is harder.
+
+    The buffer begins with easy puzzles. At each update puzzles are drawn by their replay weights
+    and edited: a given more, a given less, or two digits exchanged in a part of the solution where
+    they can be. A child takes the place of the puzzle with the least weight, and gives it back if
+    its own first score is lower. Parker-Holder et al. (2022, arXiv 2203.01302), Algorithm 1;
+    their editor adds and removes walls of a maze.
+    """
+
+    source: str = "9x9"
+    """A bank, or what else `resolve_source` takes; its training part is used."""
+    start: int = 10
+    """Number of blanks of the first puzzles."""
+    size: int = 256
+    """Number of puzzles in the buffer."""
+    edits: int = 8
+    """Puzzles edited at each update."""
+    replayed: float = 0.8
+    """Share of the draws that replay, while there are puzzles without a score."""
+    temperature: float = 0.3
+    """How flat the weights are over the ranks."""
+    staleness: float = 0.1
+    """Share of the replays that go by staleness."""
+    seed: int = 0
+    """Draws the first puzzles and the edits."""
+
+    def __post_init__(self) -> None:
+        check_counts(self, "size", "edits")
+
+    def build(self) -> Edit:
+        """Start the schedule with easy puzzles."""
+        return Edit(self)
+
+
+class Edit(Replay):
+    """See `EditConfig`.
+
+    Attributes:
+        puzzles, solutions: the buffer, int8 `[K, N, N]`.
+    """
+
+    def __init__(self, config: EditConfig) -> None:
+        replay = ReplayConfig(
+            f"puzzle=0..{config.size - 1}",
+            replayed=config.replayed,
+            temperature=config.temperature,
+            staleness=config.staleness,
+        )
+        super().__init__(replay)
+        self.edit = config
+        self._rng = np.random.default_rng(config.seed)
+        source = resolve_source(config.source, "train")
+        self._geometry = source.geometry
+        self.puzzles, self.solutions = source.sample(config.size, config.start, self._rng)
+        self._displaced: dict[int, list[Any]] = {}  # slot: puzzle, solution, score, played
+
+    def blanks(self) -> PuzzleWeights:
+        """Return the buffer and its weights."""
+        puzzle_set = PuzzleSet(self.puzzles, self.solutions, self._geometry, "edited puzzles")
+        return PuzzleWeights(puzzle_set, self.weights())
+
+    def update(self, results: Results) -> bool:
+        """Score the puzzles that were played, give up children that are easier, and edit."""
+        super().update(results)
+        for slot in set(results.tasks.tolist()) & set(self._displaced):
+            puzzle, solution, score, played = self._displaced.pop(slot)
+            if self.scores[slot] < score:
+                self._put(slot, np.array(puzzle, np.int8), np.array(solution, np.int8))
+                self.scores[slot], self.played[slot] = score, played
+        weights = np.where(self.played == NEVER, 0.0, self.weights())
+        if not weights.any():
+            return True
+        parents = self._rng.choice(len(weights), self.edit.edits, p=weights / weights.sum())
+        free = [slot for slot in np.argsort(weights, kind="stable") if weights[slot] > 0]
+        for parent, slot in zip(parents.tolist(), free, strict=False):
+            child = edited(self.puzzles[parent], self.solutions[parent], self._geometry, self._rng)
+            if child is not None and slot not in self._displaced:
+                old = self.puzzles[slot].tolist(), self.solutions[slot].tolist()
+                self._displaced[int(slot)] = [*old, self.scores[slot], int(self.played[slot])]
+                self._put(slot, *child)
+                self.played[slot] = NEVER
+        return True
+
+    def _put(self, slot: int, puzzle: NDArray[np.int8], solution: NDArray[np.int8]) -> None:
+        self.puzzles[slot], self.solutions[slot] = puzzle, solution
+
+    def state_dict(self) -> dict[str, Any]:
+        """See `Schedule.state_dict`."""
+        boards = {"puzzles": self.puzzles.tolist(), "solutions": self.solutions.tolist()}
+        displaced = [[slot, *old] for slot, old in self._displaced.items()]
+        rng = self._rng.bit_generator.state
+        return {**super().state_dict(), **boards, "displaced": displaced, "rng": rng}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """See `Schedule.load_state_dict`."""
+        super().load_state_dict(state)
+        self.puzzles = np.array(state["puzzles"], np.int8)
+        self.solutions = np.array(state["solutions"], np.int8)
+        self._displaced = {slot: old for slot, *old in state["displaced"]}
+        self._rng.bit_generator.state = state["rng"]
+
+
+def edited(
+    puzzle: NDArray[np.int8],
+    solution: NDArray[np.int8],
+    geometry: Geometry,
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.int8], NDArray[np.int8]] | None:
+    """Return a well-posed puzzle near a given one, and its solution; None if the draw has none.
+
+    With equal chances a given is taken away, a blank is filled, or two digits are exchanged in a
+    part of the solution that no unit connects with other cells of theirs. Boards are int8 `[N, N]`.
+    """
+    puzzle, solution = puzzle.copy(), solution.copy()
+    kind = rng.integers(3)
+    if kind == 2:
+        part = _exchangeable(solution, geometry, rng)
+        first, second = np.unique(solution.ravel()[part])
+        solution.ravel()[part] = first + second - solution.ravel()[part]
+        puzzle = np.where(puzzle > 0, solution, 0).astype(np.int8)
+    else:
+        cells = np.flatnonzero((puzzle == 0) == (kind == 1))
+        if len(cells) == 0:
+            return None
+        cell = rng.choice(cells)
+        puzzle.ravel()[cell] = solution.ravel()[cell] if kind == 1 else 0
+    is_puzzle = (puzzle == 0).any() and board.is_solved(solution[None], geometry)[0]
+    if not is_puzzle or solver.count_solutions(puzzle[None], 2, geometry)[0] != 1:
+        return None
+    return puzzle, solution
+
+
+def _exchangeable(
+    solution: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return the cells of two digits that are connected with a random one of them by units."""
+    digits = rng.choice(geometry.size, 2, replace=False) + 1
+    cells = np.flatnonzero(np.isin(solution, digits))
+    part = {int(rng.choice(cells))}
+    while True:
+        near = np.intersect1d(geometry.peers[list(part)], cells)
+        if part.issuperset(near.tolist()):
+            return np.array(sorted(part))
+        part.update(near.tolist())

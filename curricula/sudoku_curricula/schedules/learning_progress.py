@@ -1,0 +1,89 @@
+"""Tasks whose success is changing, up or down: learning progress (Kanitscheider et al. 2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_curricula.base import Results, Schedule, mixed_with_uniform
+from sudoku_curricula.registry import register_schedule
+from sudoku_gym.puzzles.tasks import Tasks
+from sudoku_gym.storage.checks import check_counts, check_positive, check_shares
+
+
+@register_schedule("learning-progress")
+@dataclass(frozen=True)
+class LearningProgressConfig:
+    """Weigh tasks by how fast success changes: mastered and hopeless ones are left.
+
+    Progress is |f(p) - f(q)|, where p is a fast moving average of a task's success, q a slow one of
+    p, and f stretches small shares, since the first successes say most. Kanitscheider et al. (2021,
+    arXiv 2106.14876), section 3; bidirectional as theirs, so that what is being forgotten counts
+    too. They pass the progress through a sigmoid of its z-score; here the weights are the progress
+    itself, which needs no further setting where tasks are few.
+    """
+
+    tasks: str = "blanks=2..12"
+    """The tasks, as in `sudoku_gym.puzzles.Tasks`."""
+    games: int = 200
+    """Games of a task over which its fast average forgets; the slow one takes four times more."""
+    stretch: float = 0.1
+    """The success that f maps to one half, p_theta in the paper."""
+    uniform: float = 0.2
+    """Share of the draws that is spread over all tasks, so that their averages stay true."""
+
+    def __post_init__(self) -> None:
+        check_counts(self, "games")
+        check_shares(self, "stretch", "uniform")
+        check_positive(self, "stretch")
+
+    def build(self) -> LearningProgress:
+        """Start the schedule with equal weights."""
+        return LearningProgress(self)
+
+
+class LearningProgress(Schedule):
+    """See `LearningProgressConfig`.
+
+    Attributes:
+        fast, slow: the averages of success, float64 `[T]`.
+    """
+
+    def __init__(self, config: LearningProgressConfig) -> None:
+        super().__init__(Tasks(config.tasks))
+        self.config = config
+        self.fast, self.slow = np.zeros((2, len(self.tasks)))
+
+    def weights(self) -> NDArray[np.float64]:
+        """Return weights in proportion to progress; equal ones where there is none."""
+        progress = np.abs(self._stretched(self.fast) - self._stretched(self.slow))
+        return mixed_with_uniform(progress, self.config.uniform)
+
+    def update(self, results: Results) -> bool:
+        """Move the averages of the tasks that were played."""
+        played, games = results.tasks, self.config.games
+        kept = (1 - 1 / games) ** results.counts
+        kept_slow = (1 - 1 / (4 * games)) ** results.counts
+        rates = results.successes / results.counts
+        self.fast[played] = kept * self.fast[played] + (1 - kept) * rates
+        self.slow[played] = kept_slow * self.slow[played] + (1 - kept_slow) * self.fast[played]
+        return True
+
+    def _stretched(self, share: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return f: 0 at 0, 1 at 1, one half at `stretch`."""
+        half = self.config.stretch
+        return (1 - half) * share / (share + half * (1 - 2 * share))
+
+    def state_dict(self) -> dict[str, Any]:
+        """See `Schedule.state_dict`."""
+        averages = {"fast": self.fast.tolist(), "slow": self.slow.tolist()}
+        return {**super().state_dict(), **averages}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """See `Schedule.load_state_dict`."""
+        super().load_state_dict(state)
+        self.fast, self.slow = np.array([state["fast"], state["slow"]], np.float64)

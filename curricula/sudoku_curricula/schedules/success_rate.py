@@ -1,0 +1,111 @@
+"""Levels that rise once their success is proven."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sudoku_curricula.base import LevelSchedule, check_levels
+from sudoku_curricula.registry import register_schedule
+from sudoku_gym.evaluation.intervals import wilson_interval
+from sudoku_gym.storage.checks import check_counts, check_shares
+
+
+@register_schedule("success-rate")
+@dataclass(frozen=True)
+class SuccessRateConfig:
+    """Promote when the Wilson 95 % lower bound of success at the level passes a threshold.
+
+    Feed it greedy games on held-out puzzles where you can: training games that explore or sample
+    understate the skill, and games on trained puzzles overstate it.
+    """
+
+    start: int = 2
+    """First number of blanks."""
+    stop: int = 12
+    """Last number of blanks."""
+    step: int = 1
+    """How many blanks a promotion adds."""
+    threshold: float = 0.95
+    """The share of solved games that the lower bound must exceed, in [0, 1]."""
+    window: int = 400
+    """Number of the latest games that count; older ones were played by a weaker agent."""
+    min_count: int = 100
+    """Fewest games before a promotion."""
+    rehearsal: float = 0.3
+    """Weight that all lower levels share evenly, in [0, 1); the current level has the rest."""
+
+    def __post_init__(self) -> None:
+        check_levels(self.start, self.stop)
+        check_counts(self, "step", "window", "min_count")
+        check_shares(self, "threshold", "rehearsal")
+        if self.rehearsal == 1:
+            raise ValueError("rehearsal must be less than 1, which leaves nothing for the level")
+        if self.min_count > self.window:
+            raise ValueError(f"min_count={self.min_count} is more than window={self.window}")
+        most = wilson_interval(self.window, self.window)[0]
+        if most <= self.threshold:
+            raise ValueError(
+                f"a window of {self.window} games can never prove more than {most:.4f}: widen it, "
+                f"or lower the threshold of {self.threshold}"
+            )
+
+    def build(self) -> SuccessRate:
+        """Start the schedule."""
+        return SuccessRate(self)
+
+
+class SuccessRate(LevelSchedule):
+    """See `SuccessRateConfig`. It is finished when the last level is proven too."""
+
+    def __init__(self, config: SuccessRateConfig) -> None:
+        super().__init__(config.start, config.stop, config.step)
+        self.config = config
+        self._results: deque[tuple[int, int]] = deque()
+        self._successes = self._count = 0  # their sums
+
+    def distribution(self) -> dict[int, float]:
+        """Return the current level and, sharing the rehearsal weight, the levels below it."""
+        lower = self.levels[: self.levels.index(self.level)]
+        if not lower or not self.config.rehearsal:
+            return {self.level: 1.0}
+        share = self.config.rehearsal / len(lower)
+        return {**dict.fromkeys(lower, share), self.level: 1 - self.config.rehearsal}
+
+    def interval(self) -> tuple[float, float]:
+        """Return the Wilson 95 % interval of success at the current level, over the window."""
+        return wilson_interval(self._successes, self._count)
+
+    def state_dict(self) -> dict[str, Any]:
+        """See `Schedule.state_dict`."""
+        return {**super().state_dict(), "results": [list(pair) for pair in self._results]}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """See `Schedule.load_state_dict`."""
+        super().load_state_dict(state)
+        self.start_level()
+        for successes, count in state["results"]:
+            self._add(successes, count)
+
+    def record(self, successes: int, count: int) -> Literal["success"] | None:
+        """End the level when the bound over the window passes the threshold."""
+        self._add(successes, count)
+        while self._count - self._results[0][1] >= self.config.window:
+            oldest_successes, oldest_count = self._results.popleft()
+            self._successes -= oldest_successes
+            self._count -= oldest_count
+        self.rate = self._successes / self._count
+        proven = self._count >= self.config.min_count and self.interval()[0] > self.config.threshold
+        return "success" if proven else None
+
+    def start_level(self) -> None:
+        """Discard the games of the previous level."""
+        self._results.clear()
+        self._successes = self._count = 0
+
+    def _add(self, successes: int, count: int) -> None:
+        self._results.append((successes, count))
+        self._successes += successes
+        self._count += count

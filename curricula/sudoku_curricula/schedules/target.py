@@ -1,0 +1,79 @@
+"""One difficulty that follows success, up and down: AdaRFT (Shi et al. 2025, arXiv 2504.05520)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import tanh
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_curricula.base import Results, Schedule
+from sudoku_curricula.registry import register_schedule
+from sudoku_gym.puzzles.tasks import Tasks
+from sudoku_gym.storage.checks import check_positive, check_shares
+
+
+@register_schedule("target")
+@dataclass(frozen=True)
+class TargetConfig:
+    """Train at the difficulty where success has a target value; it rises and falls.
+
+    The tasks are taken to be in the order of their difficulty. After each update the difficulty d,
+    a place in that order, becomes d + step * tanh(sensitivity * (success - success_target)), as in
+    Shi et al. (2025), section 3.2, eq. 3. A d between two tasks weighs both.
+    """
+
+    tasks: str = "blanks=2..12"
+    """The tasks, as in `sudoku_gym.puzzles.Tasks`, from easy to hard."""
+    success_target: float = 0.5
+    """The share of solved games to be held, beta in the paper."""
+    step: float = 0.5
+    """The most tasks that an update may move, eta in the paper."""
+    sensitivity: float = 2.0
+    """How fast the step saturates as success leaves its target, alpha in the paper."""
+
+    def __post_init__(self) -> None:
+        check_shares(self, "success_target")
+        check_positive(self, "step", "sensitivity")
+
+    def build(self) -> Target:
+        """Start the schedule at the first task."""
+        return Target(self)
+
+
+class Target(Schedule):
+    """See `TargetConfig`.
+
+    Attributes:
+        difficulty: the place d in the order of the tasks, 0 to T - 1.
+    """
+
+    def __init__(self, config: TargetConfig) -> None:
+        super().__init__(Tasks(config.tasks))
+        self.config = config
+        self.difficulty = 0.0
+
+    def weights(self) -> NDArray[np.float64]:
+        """Return weights of the two tasks around d, of the nearer one more."""
+        return np.maximum(0.0, 1 - np.abs(np.arange(len(self.tasks)) - self.difficulty))
+
+    def update(self, results: Results) -> bool:
+        """Move d by the success of all games together."""
+        success = results.successes.sum() / results.counts.sum()
+        move = tanh(self.config.sensitivity * (success - self.config.success_target))
+        before = self.difficulty
+        moved = before + self.config.step * move
+        self.difficulty = float(np.clip(moved, 0, len(self.tasks) - 1))
+        return self.difficulty != before
+
+    def state_dict(self) -> dict[str, Any]:
+        """See `Schedule.state_dict`."""
+        return {**super().state_dict(), "difficulty": self.difficulty}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """See `Schedule.load_state_dict`."""
+        super().load_state_dict(state)
+        self.difficulty = state["difficulty"]

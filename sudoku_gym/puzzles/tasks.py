@@ -1,0 +1,165 @@
+"""Tasks: what a curriculum chooses among, each a number of blanks and a part of a bank."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise, product
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sudoku_gym.puzzles.difficulty import GRADES
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+
+AS_STORED = -1  # the blanks of a task whose puzzles are drawn as they are
+
+
+class Task(NamedTuple):
+    """A number of blanks, and the range of a column of the bank that puzzles are drawn from."""
+
+    name: str  # in curves and plots
+    blanks: int = AS_STORED
+    column: str = ""  # `grade`, `rating` or `puzzle`; "" is the whole bank
+    low: float = 0
+    high: float = inf  # exclusive
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """T tasks by a text such as `"blanks=2..12"`, meant to go from easy to hard.
+
+    Factors with ` x ` between them are multiplied; the last one varies fastest.
+
+    - `blanks=2..12`, `blanks=20..50:5` (every fifth), `blanks=4,8,stored`: numbers of blanks.
+      `stored` reveals no cell; without this factor none is revealed.
+    - `grade`, or `grade=hidden singles,search`: grades of `sudoku_gym.puzzles.GRADES`.
+    - `rating=0..10..100`: bands of the bank's ratings, each from a bound to below the next.
+    - `puzzle=0..999`: single puzzles, by their index into the bank.
+
+    Raises:
+        ValueError: if a factor has another name or other values.
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        if len(self) == 0:
+            raise ValueError(f"tasks={self.text!r} names no task")
+
+    @cached_property
+    def each(self) -> tuple[Task, ...]:
+        """The tasks, in order."""
+        factors = [list(_factor(factor, self.text)) for factor in self.text.split(" x ")]
+        if len(factors) == 1:
+            return tuple(factors[0])
+        return tuple(_combine(chosen, self.text) for chosen in product(*factors))
+
+    @cached_property
+    def blanks(self) -> NDArray[np.int64]:
+        """The number of blanks of each task, or `AS_STORED`: int64 `[T]`."""
+        return np.array([task.blanks for task in self.each], np.int64)
+
+    @property
+    def only_blanks(self) -> bool:
+        """Whether each task is nothing but a number of blanks."""
+        return all(task.blanks != AS_STORED and not task.column for task in self.each)
+
+    def __len__(self) -> int:
+        return len(self.each)
+
+
+@dataclass(frozen=True, eq=False)
+class TaskWeights:
+    """How often each of some tasks is drawn; taken wherever a number of blanks is.
+
+    `weights`, float `[T]`, need not sum to 1.
+    """
+
+    tasks: Tasks
+    weights: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PuzzleWeights:
+    """How often each puzzle of a list is drawn, in place of those of the source.
+
+    `weights`, float `[M]`, need not sum to 1.
+    """
+
+    puzzle_set: PuzzleSet
+    weights: NDArray[np.float64]
+
+
+class TaskTable(NamedTuple):
+    """Which rows of a bank each of T tasks draws from, for the kernels."""
+
+    cdf: NDArray[np.float64]  # [T], cumulative weights; [0]: there is one task
+    starts: NDArray[np.int64]  # [T], where in `members` the rows of a task begin
+    counts: NDArray[np.int64]  # [T], how many they are
+    blanks: NDArray[np.int64]  # [T], its number of blanks, or `AS_STORED`
+    members: NDArray[np.int64]  # rows of the bank; [0] stands for all of them, in order
+
+
+def cumulative(weights: ArrayLike, count: int, name: str) -> NDArray[np.float64]:
+    """Return the cumulative distribution of weights, float64 `[count]`.
+
+    A ValueError says if they are not `count` finite numbers, none negative and not all zero.
+    """
+    chances = np.asarray(weights, np.float64)
+    total = chances.sum()
+    if chances.shape != (count,) or not (chances >= 0).all() or not 0 < total < inf:
+        raise ValueError(f"{name} must be {count} finite numbers, none negative, not all zero")
+    cdf: NDArray[np.float64] = chances.cumsum() / total
+    cdf[np.flatnonzero(chances)[-1] :] = 1.0  # no rounding may leave a draw without an index
+    return cdf
+
+
+def _factor(text: str, tasks: str) -> Iterator[Task]:
+    """Yield the tasks of a factor, such as `blanks=2..12`."""
+    name, _, values = (part.strip() for part in text.partition("="))
+    try:
+        if name == "blanks":
+            for number in _numbers(values):
+                yield Task(f"{number} blanks", number) if number != AS_STORED else Task("as stored")
+        elif name == "puzzle":
+            for number in _numbers(values):
+                yield Task(f"puzzle {number}", AS_STORED, name, number, number + 1)
+        elif name == "grade":
+            for grade in values.split(",") if values else GRADES:
+                index = GRADES.index(grade.strip())
+                yield Task(GRADES[index], AS_STORED, name, index, index + 1)
+        elif name == "rating":
+            for low, high in pairwise(map(float, values.split(".."))):
+                yield Task(f"rating {low:g} to {high:g}", AS_STORED, name, low, high)
+        else:
+            raise ValueError(name)
+    except ValueError:
+        raise ValueError(
+            f"tasks={tasks!r}: {text.strip()!r} is no factor; write blanks=2..12, grade, "
+            f"grade={GRADES[0]},{GRADES[-1]}, rating=0..10..100, puzzle=0..999, ' x ' between them"
+        ) from None
+
+
+def _numbers(values: str) -> Iterator[int]:
+    """Yield the numbers of `2..12`, `20..50:5` or `4,8,stored`."""
+    for part in values.split(","):
+        ends = re.fullmatch(r"(\d+)\.\.(\d+)(?::([1-9]\d*))?", part.strip())
+        if ends:
+            yield from range(int(ends[1]), int(ends[2]) + 1, int(ends[3] or 1))
+        else:
+            yield AS_STORED if part.strip() == "stored" else int(part)
+
+
+def _combine(chosen: tuple[Task, ...], tasks: str) -> Task:
+    """Return the task that meets all of the chosen ones, at most one of blanks and of a column."""
+    parts = [task for task in chosen if task.column]
+    blanks = [task.blanks for task in chosen if not task.column]
+    if len(parts) > 1 or len(blanks) > 1:
+        raise ValueError(f"tasks={tasks!r}: multiply blanks with one other factor")
+    name = ", ".join(task.name for task in chosen)
+    return parts[0]._replace(name=name, blanks=blanks[0])
