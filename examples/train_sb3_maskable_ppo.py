@@ -58,7 +58,7 @@ def main(argv=None):
         make_vec_env(
             f"Sudoku{bank}-v0",
             128,
-            blanks=schedule.level,
+            blanks=schedule.blanks(),
             reward="sparse",
             end_at_dead_end=True,
         )

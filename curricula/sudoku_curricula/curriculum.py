@@ -13,6 +13,7 @@ from sudoku_curricula.base import COMPLETION, LevelSchedule, Results, Schedule, 
 from sudoku_curricula.episodes import EpisodeQueue
 from sudoku_curricula.heatmap import heat_image
 from sudoku_gym.puzzles.sources import Blanks
+from sudoku_gym.puzzles.tasks import Tasks
 
 _SHOWN = 64  # tasks, at most, of which each has its curves
 _IMAGE_EVERY = 20  # updates
@@ -46,11 +47,10 @@ class Curriculum:
             those at the current level count.
         writer: receives the curves; None disables logging.
         metrics: metrics the caller can measure: `completion` is counted here, others are
-            arguments of `report_held_out`.
+            arguments of `report`.
 
     Attributes:
         steps: environment steps so far, the x axis of the curves; the caller counts them.
-        task_of_blanks: the task of each number of blanks, where tasks are nothing else.
 
     Raises:
         ValueError: if the schedule's metric is none of `metrics`, or `set_blanks` raises it.
@@ -80,9 +80,6 @@ class Curriculum:
         self._tally = np.zeros((len(schedule.tasks), 3))  # sums of episodes
         self._advantages, self._success = np.full((2, len(schedule.tasks)), np.nan)
         self._history: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
-        is_leveled = isinstance(schedule, LevelSchedule)
-        self._shows_tasks = not is_leveled and len(schedule.tasks) <= _SHOWN
-        self.task_of_blanks = {task.blanks: i for i, task in enumerate(schedule.tasks.each)}
         if isinstance(schedule, LevelSchedule):
             set_blanks({schedule.levels[-1]: 1.0})  # notices a level that can't be served
         set_blanks(schedule.blanks())
@@ -96,21 +93,20 @@ class Curriculum:
         """Take back episodes that were reset before their end."""
         self._queue.drop(np.asarray(numbers))
 
-    def end(self, numbers: ArrayLike, infos: Mapping[str, ArrayLike]) -> None:
+    def end(self, numbers: ArrayLike, infos: Sequence[Mapping[str, Any]]) -> None:
         """Report episodes that ended; update the schedule once enough are counted.
 
         Args:
             numbers: what `begin` returned for them, int64 `[E]`.
-            infos: their last infos, `[E]` each: `is_success`, `task` or `level`, and
-                `constraint_fraction` (without it, 1 for a success).
+            infos: the last info of each, with `is_success` and `task` or `level`.
         """
-        self._queue.end(np.asarray(numbers), *columns_of(infos, self.task_of_blanks))
+        self._queue.end(np.asarray(numbers), *columns_of(infos, self.schedule.tasks))
         self.count(*sums_of(self._queue.pop(), len(self.schedule.tasks)))
 
     def count(self, tasks: NDArray[np.int64], sums: NDArray[np.float64]) -> None:
         """Count episodes of R different tasks: numbers, successes and fractions, sums `[R, 3]`.
 
-        They must have been held back by an `EpisodeQueue`, and the schedule must move by completion.
+        They were held back by an `EpisodeQueue`, and the schedule moves by completion.
         """
         self._tally[tasks] += sums
         counted = self._tally[:, 0]
@@ -129,41 +125,45 @@ class Curriculum:
         """Keep the mean absolute advantages of some tasks, `[R]` each, for the next update."""
         self._advantages[tasks] = advantages
 
-    def report_held_out(
-        self, held_out: PlayHeldOut, measured: Mapping[str, tuple[int, int]] | None = None
-    ) -> tuple[float, float]:
-        """Play held-out games on the tasks and with minimal puzzles, and feed the schedule.
+    def report(self, measured: Mapping[str, tuple[int, int]]) -> None:
+        """Report what an iteration measured, and feed the schedule if it moves by one of these.
 
-        If its metric is completion, the games update it. Those of a `LevelSchedule` are at its
-        level, and are repeated at each new one, so a level that is mastered already costs no
-        training; those of others are spread over the tasks by their weights. Otherwise `measured`
-        updates it once.
+        Args:
+            measured: successes and count of other metrics than completion, e.g.
+                `{"policy_accuracy": (880, 1000)}`.
+        """
+        for metric, (successes, count) in measured.items():
+            if count:
+                self._write(f"curriculum/{metric}", successes / count)
+                if metric == self.schedule.metric and isinstance(self.schedule, LevelSchedule):
+                    self._update_level(self.schedule, successes, count)
+        self.write_weights()
+
+    def report_held_out(self, held_out: PlayHeldOut) -> tuple[float, float]:
+        """Play held-out games on the tasks and with minimal puzzles.
+
+        If the schedule moves by completion, the games feed it. Those of a `LevelSchedule` are at
+        its level, and are repeated at each new one, so a level that is mastered already costs no
+        training; those of others are spread over the tasks by their weights.
 
         Args:
             held_out: plays the held-out games.
-            measured: successes and count of the other metrics since the last report, e.g.
-                `{"policy_accuracy": (880, 1000)}`.
 
         Returns:
             The shares solved on the tasks (at the last level that was played), and of the minimal
             puzzles.
 
         Raises:
-            ValueError: if `measured` lacks the schedule's metric.
+            ValueError: if tasks are single puzzles.
         """
-        measured = measured or {}
-        for metric, (successes, count) in measured.items():
-            if count:
-                self._write(f"curriculum/{metric}", successes / count)
-        metric, schedule = self.schedule.metric, self.schedule
-        if metric != COMPLETION and metric not in measured:
-            raise ValueError(
-                f"{type(schedule).__name__} moves by {metric}, and this report measured "
-                f"{', '.join(measured) or 'nothing'}: add measured={{{metric!r}: "
-                "(successes, count)}"
-            )
+        schedule = self.schedule
         if isinstance(schedule, LevelSchedule):
-            solved, played = self._play_levels(schedule, held_out, measured)
+            solved, played = self._play_levels(schedule, held_out)
+        elif schedule.tasks.only_puzzles:
+            raise ValueError(
+                f"held-out games tell nothing of {schedule.tasks.text}: single puzzles take "
+                "training episodes, as the wrappers and callbacks report them"
+            )
         else:
             solved, played = self._play_tasks(held_out)
         self.write_weights()
@@ -197,23 +197,18 @@ class Curriculum:
         self._tally = np.array(state["tally"], np.float64)
         self._advantages = np.array(state["advantages"], np.float64)
 
-    def _play_levels(
-        self,
-        schedule: LevelSchedule,
-        held_out: PlayHeldOut,
-        measured: Mapping[str, tuple[int, int]],
-    ) -> tuple[int, int]:
-        """Play at the level and feed, with completion until it stays; return the last games."""
+    def _play_levels(self, schedule: LevelSchedule, held_out: PlayHeldOut) -> tuple[int, int]:
+        """Play at the level, and feed until it stays; return the last games."""
         while True:
             level = schedule.level
             solved, played = held_out(level)
-            fed = measured.get(schedule.metric, (solved, played))
-            index = schedule.levels.index(level)
-            if fed[1]:
-                self._update(Results.of([(index, *fed)]))
-            climbs = schedule.metric == COMPLETION and schedule.level != level
-            if not climbs:  # always so once the schedule is finished
+            if schedule.metric == COMPLETION:
+                self._update_level(schedule, solved, played)
+            if schedule.level == level:  # always so once the schedule is finished
                 return solved, played
+
+    def _update_level(self, schedule: LevelSchedule, successes: int, count: int) -> None:
+        self._update(Results.of([(schedule.levels.index(schedule.level), successes, count)]))
 
     def _play_tasks(self, held_out: PlayHeldOut) -> tuple[int, int]:
         """Play games of all tasks, by their weights, and feed; return games solved and played."""
@@ -228,34 +223,48 @@ class Curriculum:
         return sum(solved for _, solved, _ in games), sum(count for *_, count in games)
 
     def _update(self, results: Results) -> None:
-        if self._shows_tasks:
-            for task, solved, count, *_ in zip(*results, strict=True):
-                name = self.schedule.tasks.each[task].name
-                self._write(f"{curves.TASK_SUCCESS}/{name}", solved / count)
-                self._success[task] = solved / count
+        self._success[results.tasks] = results.successes / results.counts
         if self.schedule.update(results):
             self._set_blanks(self.schedule.blanks())
 
-    def write_weights(self) -> None:
-        """Write the present level, or the weights of the tasks, to the curves."""
-        schedule, weights = self.schedule, self.schedule.weights()
+    @property
+    def level(self) -> float:
+        """The level, or the mean number of blanks drawn; nan if the tasks do not tell it."""
+        schedule = self.schedule
         if isinstance(schedule, LevelSchedule):
-            self._write(curves.BLANKS_LEVEL, schedule.level)
+            return schedule.level
+        if not schedule.tasks.only_blanks:
+            return np.nan
+        return float(schedule.weights() @ schedule.tasks.blanks)
+
+    def write_weights(self) -> None:
+        """Write the present level, and the weights of the tasks, to the curves."""
+        if not np.isnan(self.level):
+            self._write(curves.BLANKS_LEVEL, self.level)
+        if self._writer is not None:
+            self.write_tasks(self._writer)
+
+    def write_tasks(self, writer: curves.ScalarWriter) -> None:
+        """Write weight and success of each task, and now and then both over time as pictures.
+
+        Nothing is written of a `LevelSchedule`, and of more than 64 tasks their entropy alone.
+        """
+        weights = self.schedule.weights()
+        if isinstance(self.schedule, LevelSchedule):
             return
-        if schedule.tasks.only_blanks:
-            self._write(curves.BLANKS_LEVEL, float(weights @ schedule.tasks.blanks))
         drawn = weights[weights > 0]
-        self._write(curves.TASK_ENTROPY, float(-(drawn * np.log(drawn)).sum()))
-        if not self._shows_tasks:
+        writer.add_scalar(curves.TASK_ENTROPY, float(-(drawn * np.log(drawn)).sum()), self.steps)
+        if len(weights) > _SHOWN:
             return
-        for task, weight in zip(schedule.tasks.each, weights.tolist(), strict=True):
-            self._write(f"{curves.TASK_WEIGHT}/{task.name}", weight)
         self._history.append((weights, self._success.copy()))
-        if len(self._history) % _IMAGE_EVERY == 0:
-            write_image = getattr(self._writer, "add_image", None)
-            for tag, values in zip(_IMAGES, zip(*self._history, strict=True), strict=True):
-                if write_image is not None:
-                    write_image(tag, heat_image(np.array(values).T), self.steps, dataformats="HWC")
+        for task, *values in zip(self.schedule.tasks.each, *self._history[-1], strict=True):
+            for group, value in zip((curves.TASK_WEIGHT, curves.TASK_SUCCESS), values, strict=True):
+                if not np.isnan(value):
+                    writer.add_scalar(f"{group}/{task.name}", float(value), self.steps)
+        add_image = getattr(writer, "add_image", None)
+        if add_image is not None and len(self._history) % _IMAGE_EVERY == 0:
+            for tag, rows in zip(_IMAGES, zip(*self._history, strict=True), strict=True):
+                add_image(tag, heat_image(np.array(rows).T), self.steps, dataformats="HWC")
 
     def _write(self, tag: str, value: float) -> None:
         if self._writer is not None:
@@ -263,17 +272,23 @@ class Curriculum:
 
 
 def columns_of(
-    infos: Mapping[str, Any], task_of_blanks: Mapping[int, int]
-) -> tuple[list[int], Any, Any]:
-    """Return task (-1 for none), success and constraint fraction of ended episodes, `[E]` each.
+    infos: Sequence[Mapping[str, Any]], tasks: Tasks
+) -> tuple[list[int], list[bool], list[float]]:
+    """Return task, success and constraint fraction of ended episodes, from their last infos.
 
-    `infos` have `[E]` a key.
+    Without a constraint fraction it is 1 for a success and 0 else.
     """
-    successes = infos["is_success"]
-    fractions = infos.get("constraint_fraction", successes)
-    if "task" in infos:
-        return [int(task) for task in infos["task"]], successes, fractions
-    return [task_of_blanks.get(int(n), -1) for n in infos["level"]], successes, fractions
+    successes = [bool(info["is_success"]) for info in infos]
+    fractions = [float(info.get("constraint_fraction", info["is_success"])) for info in infos]
+    return tasks_of(infos, tasks), successes, fractions
+
+
+def tasks_of(infos: Sequence[Mapping[str, Any]], tasks: Tasks) -> list[int]:
+    """Return the task of each info, -1 for none: `task`, or that of its `level`."""
+    return [
+        int(info["task"]) if "task" in info else tasks.of_blanks.get(int(info["level"]), -1)
+        for info in infos
+    ]
 
 
 def sums_of(

@@ -28,7 +28,7 @@ from sudoku_curricula.curriculum import (
 )
 from sudoku_curricula.episodes import EpisodeQueue
 from sudoku_curricula.schedules import ScheduleConfig
-from sudoku_curricula.wrappers import READ, find_set_blanks
+from sudoku_curricula.wrappers import find_set_blanks
 
 CURRICULUM = "curriculum"  # key in a checkpoint's state
 _SUMS = ("episodes_by_task", "solved_by_task", "fraction_by_task")  # in the runners' metrics
@@ -157,7 +157,6 @@ class CurriculumCallback(RLlibCallback):
         # in a process that plays: the episodes that are running, by RLlib's id
         self._queue, self._numbers = EpisodeQueue(), dict[str, NDArray[np.int64]]()
         self._tasks = schedule.build().tasks
-        self._task_of_blanks = {task.blanks: i for i, task in enumerate(self._tasks.each)}
 
     def on_algorithm_init(self, *, algorithm: Algorithm, **kwargs: Any) -> None:
         """Start the schedule, and push its level."""
@@ -184,9 +183,7 @@ class CurriculumCallback(RLlibCallback):
         """Count the training episodes that may be counted, in the process that played them."""
         if self._make_held_out is not None or env_runner.config.in_evaluation:
             return
-        info = episode.get_infos(-1)
-        infos = {key: [info[key]] for key in READ if key in info}
-        columns = columns_of(infos, self._task_of_blanks)
+        columns = columns_of([episode.get_infos(-1)], self._tasks)
         self._queue.end(self._numbers.pop(episode.id_), *columns)
         for task, sums in zip(*sums_of(self._queue.pop(), len(self._tasks)), strict=True):
             for name, value in zip(_SUMS, sums.tolist(), strict=True):
@@ -225,7 +222,7 @@ class CurriculumCallback(RLlibCallback):
         """Push the level to restarted runners, which otherwise start at the initial level."""
         assert self.curriculum is not None
         env_runner_group.foreach_env_runner(
-            partial(_set_blanks, blanks=self.curriculum.blanks()),
+            partial(_set_blanks, blanks=self.curriculum.schedule.blanks()),
             remote_worker_ids=env_runner_indices,
             local_env_runner=False,
         )

@@ -17,8 +17,7 @@ with suggest_extra("sudoku_curricula.sb3"):
 
 from sudoku_curricula import curves
 from sudoku_curricula.base import Schedule
-from sudoku_curricula.curriculum import Curriculum, PlayHeldOut
-from sudoku_curricula.wrappers import READ
+from sudoku_curricula.curriculum import Curriculum, PlayHeldOut, tasks_of
 
 _LOSSES = {  # SB3's metric name -> our curve name and the sign
     "train/policy_gradient_loss": (curves.POLICY_LOSS, 1),
@@ -73,6 +72,7 @@ class CurriculumCallback(BaseCallback):
         self._next_evaluation = 0
         self._started = (0, 0.0)
         self._numbers = np.empty(0, np.int64)  # of the running episodes; -1: begun before
+        self._tasks: list[list[int]] = []  # of each board at each step of a rollout
 
     def _on_training_start(self) -> None:
         self._started = self.num_timesteps, time.perf_counter()
@@ -93,6 +93,8 @@ class CurriculumCallback(BaseCallback):
     def _on_step(self) -> bool:
         assert self.curriculum is not None
         self.curriculum.steps = self.num_timesteps
+        if hasattr(self.model, "rollout_buffer"):
+            self._tasks.append(tasks_of(self.locals["infos"], self.schedule.tasks))
         if self._held_out is None:
             self._report_training_episodes(self.curriculum)
         elif self.num_timesteps >= self._next_evaluation:
@@ -103,7 +105,9 @@ class CurriculumCallback(BaseCallback):
     def _on_rollout_end(self) -> None:
         """Write the metrics of SB3 under our curve names."""
         record, known = self.logger.record, self.logger.name_to_value
-        record(curves.BLANKS_LEVEL, self.schedule.level)
+        assert self.curriculum is not None
+        self.curriculum.write_weights()
+        self._note_advantages(self.curriculum)
         for name, (common, sign) in _LOSSES.items():
             if name in known:
                 record(common, sign * known[name])
@@ -123,16 +127,25 @@ class CurriculumCallback(BaseCallback):
         ended = [self.locals["infos"][i] for i in known]
         numbers = self._numbers[known]
         self._numbers[dones] = curriculum.begin(int(dones.sum()))
-        infos = {key: [info[key] for info in ended] for key in READ if ended and key in ended[0]}
         if ended:
-            curriculum.end(numbers, infos)
+            curriculum.end(numbers, ended)
         self._keep_state()
+
+    def _note_advantages(self, curriculum: Curriculum) -> None:
+        """Hand on the mean absolute advantage of each task's steps in a rollout of PPO."""
+        if self._tasks:
+            tasks = np.array(self._tasks)
+            buffer: Any = self.model.rollout_buffer  # type: ignore[attr-defined]
+            sizes = np.abs(buffer.advantages[: len(tasks)])
+            played = np.unique(tasks[tasks >= 0])
+            curriculum.note_advantages(played, np.array([sizes[tasks == t].mean() for t in played]))
+        self._tasks.clear()
 
     def _report_held_out(self, curriculum: Curriculum, held_out: PlayHeldOut) -> None:
         at_level, minimal = curriculum.report_held_out(held_out)
         if self.verbose:
             print(
-                f"{self.num_timesteps:9,} steps  {self.schedule.level:3d} blanks  held out: "
+                f"{self.num_timesteps:9,} steps  {curriculum.level:5.1f} blanks  held out: "
                 f"{at_level:6.1%} at the level, {minimal:6.1%} of minimal puzzles",
                 flush=True,
             )

@@ -18,7 +18,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from sudoku_curricula.base import Schedule
 from sudoku_curricula.curriculum import Curriculum, SetBlanks
 from sudoku_curricula.curves import ScalarWriter
-from sudoku_gym.wrappers.base import SudokuVectorWrapper, find_attribute
+from sudoku_gym.wrappers.base import SudokuVectorWrapper, chosen_boards, find_attribute
 
 
 class CurriculumWrapper(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
@@ -58,7 +58,7 @@ class CurriculumWrapper(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         self.curriculum.steps += 1
         if terminated or truncated:
             number = self.curriculum.begin(1)  # alone, it ends before the next one begins
-            self.curriculum.end(number, {key: [info[key]] for key in READ if key in info})
+            self.curriculum.end(number, [info])
         return observation, reward, terminated, truncated, info
 
 
@@ -92,8 +92,7 @@ class VectorCurriculumWrapper(SudokuVectorWrapper):
     ) -> tuple[Any, dict[str, Any]]:
         """Reset all boards, or those of `options["reset_mask"]`; their episodes start anew."""
         # Read before the call: Gymnasium's own vector environments pop the mask from the options.
-        mask = (options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_))
-        restarted = np.array(mask)
+        restarted = chosen_boards(options, self.num_envs)
         result: tuple[Any, dict[str, Any]] = super().reset(seed=seed, options=options)
         self.curriculum.drop(self._numbers[restarted & (self._numbers >= 0)])
         self._begin(restarted)
@@ -106,12 +105,13 @@ class VectorCurriculumWrapper(SudokuVectorWrapper):
         ended = (terminated | truncated) & (self._numbers >= 0)
         if ended.any():
             last = infos["final_info"] if self._mode == AutoresetMode.SAME_STEP else infos
-            chosen = {key: last[key][ended] for key in READ if key in last}
+            keys = [key for key in READ if key in last]
+            rows = zip(*(last[key][ended].tolist() for key in keys), strict=True)
             numbers = self._numbers[ended]
             self._numbers[ended] = -1
             if self._mode != AutoresetMode.DISABLED:
                 self._begin(ended)
-            self.curriculum.end(numbers, chosen)
+            self.curriculum.end(numbers, [dict(zip(keys, row, strict=True)) for row in rows])
         return observations, rewards, terminated, truncated, infos
 
     def _begin(self, boards: Any) -> None:

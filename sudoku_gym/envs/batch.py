@@ -27,10 +27,10 @@ from sudoku_gym.puzzles.sources import (
     Blanks,
     DrawTables,
     PuzzleSource,
-    blanks_cdf,
     source_of,
+    table_of,
 )
-from sudoku_gym.puzzles.tasks import PuzzleWeights, TaskTable, TaskWeights
+from sudoku_gym.puzzles.tasks import PuzzleWeights, TaskWeights
 
 
 @dataclass(frozen=True)
@@ -116,16 +116,12 @@ class BoardBatch:
         )
 
     def _drawing(self, blanks: Blanks) -> tuple[Any, ...]:
-        none = np.empty(0, np.int64)
+        source = self.source
         if isinstance(blanks, PuzzleWeights):
             source, blanks = source_of(blanks, self.geometry)
-            bank, table = source.bank, source.table(blanks)
-        elif isinstance(self.source, BankSource):
-            bank, table = self.source.bank, self.source.table(blanks)
-        else:
-            bank = (*(np.empty((0, self.geometry.num_cells), np.int8),) * 2, none)
-            table = TaskTable(blanks_cdf(blanks, self.source.max_blanks), *(none,) * 4)
-        return tuple(DrawTables(bank, tuple(table), self._augment, self._group))
+        no_bank = (*(np.empty((0, self.geometry.num_cells), np.int8),) * 2, np.empty(0, np.int64))
+        bank = source.bank if isinstance(source, BankSource) else no_bank
+        return tuple(DrawTables(bank, tuple(table_of(source, blanks)), self._augment, self._group))
 
     def task_info(self) -> dict[str, NDArray[np.int64]]:
         """Return copies of `task` and `puzzle_id`, int64 `[B]`, or {} if no tasks are drawn."""

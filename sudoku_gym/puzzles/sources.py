@@ -184,6 +184,17 @@ def source_of(puzzles: PuzzleWeights, geometry: Geometry) -> tuple[BankSource, T
     return BankSource(puzzle_set), TaskWeights(tasks, puzzles.weights)
 
 
+def table_of(source: PuzzleSource, blanks: Blanks) -> TaskTable:
+    """Return the table of a source's draws; of one that is no bank, its numbers of blanks alone.
+
+    Raises as `BankSource.table`.
+    """
+    if isinstance(source, BankSource):
+        return source.table(blanks)
+    none = np.empty(0, np.int64)
+    return TaskTable(blanks_cdf(blanks, source.max_blanks), none, none, none, none)
+
+
 class EmptySource:
     """A source without puzzles, for boards that are always given one at reset."""
 
@@ -268,13 +279,8 @@ def draw_puzzles(stream, drawing, puzzles, solutions):
 @njit(cache=True, inline="always")
 def borrowed_drawing(drawing):
     """Return a `DrawTables` without counts of references; the caller must hold the original."""
-    (puzzles, solutions, order), table, augment, group = drawing
-    cdf, starts, counts, blanks, members = table
-    row_block, column_block, can_transpose, listed = group
-    bank = borrowed(puzzles), borrowed(solutions), borrowed(order)
-    rows = borrowed(starts), borrowed(counts), borrowed(blanks), borrowed(members)
-    group = row_block, column_block, can_transpose, borrowed(listed)
-    return DrawTables(bank, TaskTable(borrowed(cdf), *rows), augment, group)
+    bank, table, augment, group = borrowed(drawing)
+    return DrawTables(bank, TaskTable(*table), augment, group)
 
 
 @njit(cache=True, inline="always")

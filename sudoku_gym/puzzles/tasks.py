@@ -64,10 +64,20 @@ class Tasks:
         """The number of blanks of each task, or `AS_STORED`: int64 `[T]`."""
         return np.array([task.blanks for task in self.each], np.int64)
 
+    @cached_property
+    def of_blanks(self) -> dict[int, int]:
+        """The task of each number of blanks, where tasks are nothing else."""
+        return {task.blanks: index for index, task in enumerate(self.each)}
+
     @property
     def only_blanks(self) -> bool:
         """Whether each task is nothing but a number of blanks."""
         return all(task.blanks != AS_STORED and not task.column for task in self.each)
+
+    @property
+    def only_puzzles(self) -> bool:
+        """Whether tasks are single puzzles, so that no other puzzle tells of them."""
+        return any(task.column == "puzzle" for task in self.each)
 
     def __len__(self) -> int:
         return len(self.each)

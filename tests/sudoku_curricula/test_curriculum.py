@@ -110,7 +110,8 @@ def test_another_metric_is_fed_once_and_games_draw_the_level():
     curves, held_out = Curves(), HeldOut(skill=9)
     curriculum, pushed = started("policy_accuracy", curves)
     for right, level in ((80, 2), (95, 3)):
-        at_level, _ = curriculum.report_held_out(held_out, {"policy_accuracy": (right, 100)})
+        at_level, _ = curriculum.report_held_out(held_out)
+        curriculum.report({"policy_accuracy": (right, 100)})
         assert at_level == 1.0 and curriculum.schedule.level == level
     assert held_out.asked == [2, None, 2, None]  # the level that was trained, and no climb
     assert pushed == [5, 2, 3]
@@ -122,7 +123,7 @@ def test_the_state_is_that_of_a_run_that_was_never_interrupted():
     (whole, _), (first, _), (second, pushed) = started(), started(), started()
     for curriculum in (whole, first):
         curriculum.report_held_out(HeldOut(skill=2))
-        curriculum.end(curriculum.begin(1), {"level": [3], "is_success": [True]})
+        curriculum.end(curriculum.begin(1), [{"level": 3, "is_success": True}])
     second.load_state_dict(json.loads(json.dumps(first.state_dict())))
     assert pushed == [5, 2, 3]
     for curriculum in (whole, second):

@@ -13,7 +13,7 @@ from ray.rllib.algorithms.ppo import PPOConfig
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from torch.utils.tensorboard import SummaryWriter
 
-from sudoku_curricula import Algorithm1Config, SuccessRateConfig, curves
+from sudoku_curricula import Algorithm1Config, LearnabilityConfig, SuccessRateConfig, curves
 from sudoku_curricula.rllib import CurvesCallback, add_curriculum, write_curves
 
 pytestmark = [pytest.mark.xdist_group("ray"), pytest.mark.usefixtures("ray_cluster")]
@@ -57,13 +57,28 @@ class Game(gym.Env):
         return {key: info[key] for key in self.told}
 
 
+class Wave(Game):
+    """Two of three episodes are lost at the second step, the third is won at the tenth."""
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.wins = self.np_random.random() < 1 / 3
+        self.left = 10 if self.wins else 2
+        return self._observation(), self._info()
+
+    def _info(self):
+        return {"level": self.level, "is_success": self.left == 0 and self.wins}
+
+
 class HeldOut:
     """Solves all up to a level; remembers what it was asked."""
 
     def __init__(self, skill, minimal=0.5):
         self.skill, self.minimal, self.asked = skill, minimal, []
 
-    def __call__(self, blanks):
+    games = 100
+
+    def __call__(self, blanks, games=None):
         self.asked.append(blanks)
         if blanks is None:
             return int(100 * self.minimal), 100
@@ -206,7 +221,7 @@ def test_a_restored_algorithm_continues_at_the_level(build, tmp_path):
     assert games(again, "weights") == [{level: 1.0}] * 2 * GAMES
     again.train()
     counts = (
-        sum(count for *_, count in state["tally"])
+        sum(count for count, *_ in state["tally"])
         for state in (callback_of(again).state_dict(), saved)
     )
     assert next(counts) > next(counts)
@@ -215,8 +230,31 @@ def test_a_restored_algorithm_continues_at_the_level(build, tmp_path):
 
 def test_another_schedule_does_not_take_over(build, tmp_path):
     folder = build(configure()).save_to_path(tmp_path / "checkpoint")
-    with pytest.raises(ValueError, match="saved schedule is Algorithm1, this one SuccessRate"):
+    with pytest.raises(ValueError, match=r"schedule is Algorithm1, over .* this one SuccessRate"):
         build(configure(SuccessRateConfig())).restore_from_path(folder)
+
+
+def test_a_player_never_passes_a_threshold_above_its_success(build):
+    levels = Algorithm1Config(start=2, stop=6, gamma=0.6, max_iterations=999, metric="completion")
+    config = configure(levels, episodes_per_update=100).environment(Wave)
+    config.env_runners(num_envs_per_env_runner=512)
+    algorithm = build(config.training(train_batch_size_per_learner=10_240, minibatch_size=10_240))
+    for _ in range(3):
+        algorithm.train()
+    schedule = callback_of(algorithm).curriculum.schedule
+    assert schedule.level == 2 and schedule.updates == 3
+    assert 0.2 < schedule.rate < 0.5
+
+
+def test_runners_report_tasks_and_follow_weights(build):
+    config = LearnabilityConfig(tasks="blanks=2..6", uniform=0.0)
+    algorithm = build(configure(config, runners=2, episodes_per_update=20))
+    for _ in range(6):
+        result = algorithm.train()
+    schedule = callback_of(algorithm).curriculum.schedule
+    assert (schedule.solved[:3] > 0).all() and (schedule.failed[3:] > 0).all()
+    assert games(algorithm, "weights") == [schedule.blanks()] * 2 * GAMES
+    assert result["curriculum"]["task_entropy"] > 0
 
 
 @pytest.mark.nightly

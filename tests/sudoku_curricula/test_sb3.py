@@ -48,8 +48,21 @@ class Silent(Game):
     told = {"level"}  # noqa: RUF012
 
 
-def games(game=Game):
-    return VecMonitor(DummyVecEnv([game] * GAMES))
+class Wave(Game):
+    """Two of three episodes are lost at the second step, the third is won at the tenth."""
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.wins = self.np_random.random() < 1 / 3
+        self.left = 10 if self.wins else 2
+        return self._observation(), self._info()
+
+    def _info(self):
+        return {"level": self.level, "is_success": self.left == 0 and self.wins}
+
+
+def games(game=Game, count=GAMES):
+    return VecMonitor(DummyVecEnv([game] * count))
 
 
 def ppo(env=None, **options):
@@ -80,7 +93,9 @@ class HeldOut:
     def __init__(self, skill, minimal=0.5):
         self.skill, self.minimal, self.asked = skill, minimal, []
 
-    def __call__(self, blanks):
+    games = 100
+
+    def __call__(self, blanks, games=None):
         self.asked.append(blanks)
         if blanks is None:
             return int(100 * self.minimal), 100
@@ -142,7 +157,7 @@ def test_it_survives_save_and_load(tmp_path):
     assert weights(again) == [{schedule.level: 1.0}] * GAMES
     assert callback.curriculum.steps == again.num_timesteps == 360
     counts = (
-        sum(count for *_, count in state["tally"])
+        sum(count for count, *_ in state["tally"])
         for state in (callback.curriculum.state_dict(), saved)
     )
     assert next(counts) > next(counts)
@@ -151,12 +166,12 @@ def test_it_survives_save_and_load(tmp_path):
 def test_another_schedule_does_not_take_over(tmp_path):
     model = ppo()
     model.learn(60, CurriculumCallback(algorithm_1()))
-    with pytest.raises(ValueError, match="saved schedule is Algorithm1, this one Constant"):
+    with pytest.raises(ValueError, match=r"schedule is Algorithm1, over .* this one Constant"):
         model.learn(60, CurriculumCallback(make_schedule("constant")))
 
 
 def test_a_game_that_does_not_tell_is_refused():
-    with pytest.raises(ValueError, match="without 'is_success' in its info"):
+    with pytest.raises(KeyError, match="is_success"):
         ppo(games(Silent)).learn(60, CurriculumCallback(algorithm_1()))
 
 
@@ -165,3 +180,25 @@ def test_off_policy_algorithms_take_it_too():
     model = DQN("MlpPolicy", games(), learning_starts=60, seed=0, device="cpu")
     model.learn(300, CurriculumCallback(schedule, episodes_per_update=10))
     assert schedule.level > 2
+
+
+def test_a_schedule_over_tasks_gets_the_advantages_of_each(tmp_path):
+    schedule = make_schedule("bandit", tasks="blanks=2..6", rate=0.5)
+    model = ppo(tensorboard_log=str(tmp_path))
+    model.learn(600, CurriculumCallback(schedule, episodes_per_update=10), 1, "run")
+    assert schedule.weights().sum() == pytest.approx(1)
+    assert (schedule.values > 0).all()  # longer games have larger advantages early on
+    found = curves.read_curves(tmp_path / "run_1")
+    assert len(found[f"{curves.TASK_WEIGHT}/3 blanks"][1]) > 5
+    saved = model.curriculum_state
+    again = make_schedule("bandit", tasks="blanks=2..6", rate=0.5)
+    again.load_state_dict(saved["schedule"])
+    assert (again.weights() == schedule.weights()).all()
+
+
+def test_a_player_never_passes_a_threshold_above_its_success():
+    schedule = algorithm_1(gamma=0.6)
+    model = PPO("MlpPolicy", games(Wave, 512), n_steps=20, batch_size=10_240, n_epochs=1, seed=0)
+    model.learn(512 * 60, CurriculumCallback(schedule, episodes_per_update=100))
+    assert schedule.level == 2 and schedule.updates > 20
+    assert 0.2 < schedule.rate < 0.5

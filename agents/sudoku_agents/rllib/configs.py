@@ -21,7 +21,7 @@ from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 
 from sudoku_agents.rllib.modules import MaskedActorCritic, MaskedQNetwork
 from sudoku_agents.rllib.play import held_out
-from sudoku_curricula import ScheduleConfig
+from sudoku_curricula import Curriculum, ScheduleConfig
 from sudoku_curricula.rllib import add_curriculum
 from sudoku_gym.wrappers import MaskedObservation, VectorMaskedObservation
 from sudoku_learning.networks import BodyConfig
@@ -129,10 +129,10 @@ def sudoku_config(
     env_config: dict[str, Any] = {"reward": "sparse", "end_at_dead_end": True, **options}
     board: Any = gym.make(env, **env_config).unwrapped
     if curriculum is not None:
-        # Set to the last level here, since an error in a runner's process would only end that.
+        # Set here too, since an error in a runner's process would only end that.
         schedule = curriculum.build()
-        board.set_blanks(schedule.levels[-1])
-        env_config["blanks"] = schedule.level
+        Curriculum(schedule, board.set_blanks)
+        env_config["blanks"] = schedule.blanks()
         if (split := options.get("split", "train")) != "train":
             raise ValueError(
                 f"split={split!r}: a curriculum trains on the training puzzles, and plays others"
@@ -142,6 +142,8 @@ def sudoku_config(
             training, others = divided_source(board.spec.kwargs)
             env_config |= {"source": training, "split": "all"}
             play = partial(held_out, source=others, split="all")
+        if schedule.tasks.only_puzzles:  # which training games alone can tell of
+            play = None
         add_curriculum(config, curriculum, play, evaluate_every=evaluate_every)
     config.environment(MaskedSudoku, env_config={"id": env, **env_config})
     config.env_runners(

@@ -16,7 +16,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.plugins import find_env, import_environment
 from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles import banks
-from sudoku_gym.puzzles.sources import PuzzleSource
+from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
 from sudoku_gym.puzzles.splitting import Parts, training_and_held_out
 
 EnvId: TypeAlias = Annotated[
@@ -44,14 +44,14 @@ class HeldOut:
         self, policy: Policy, source: PuzzleSource, games: int, rng: np.random.Generator
     ) -> None:
         self.latest: Evaluation | None = None
+        self.games = games
         self._policy = policy
         self._source = source
-        self._games = games
         self._rng = rng
 
-    def __call__(self, blanks: int | None) -> tuple[int, int]:
+    def __call__(self, blanks: Blanks, games: int | None = None) -> tuple[int, int]:
         """Play puzzles with `blanks` (None: as stored); return the numbers of solved and of all."""
-        self.puzzles, _ = self._source.sample(self._games, blanks, self._rng)
+        self.puzzles, _ = self._source.sample(games or self.games, blanks, self._rng)
         self.latest = evaluate(self._policy, self.puzzles, geometry=self._source.geometry)
         return int(self.latest.solved.sum()), len(self.latest.solved)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import torch
@@ -15,14 +16,14 @@ from rich.console import Console
 from sudoku_curricula import curves
 from sudoku_curricula.curriculum import Curriculum
 from sudoku_gym.evaluation.tables import duration
-from sudoku_gym.puzzles.sources import blanks_cdf
+from sudoku_gym.puzzles.sources import Blanks, table_of
 from sudoku_gym.storage.atomic import write_json
 from sudoku_gym.storage.lock import locked
 from sudoku_gym.storage.reading import error_context
 from sudoku_learning.training.checkpoint import CONFIG_FILE, Checkpoint, read_checkpoint
 from sudoku_learning.training.config import TrainingConfig, saved_config
 from sudoku_learning.training.environments import HeldOut
-from sudoku_learning.training.learner import Learner, Progress, Report, RunGenerators
+from sudoku_learning.training.learner import Learner, Progress, RunGenerators
 from sudoku_learning.training.run_folder import (
     LOCK,
     check_run_folder,
@@ -93,10 +94,10 @@ class Training(Generic[_Config]):
     @property
     def finished(self) -> bool:
         """Whether the run is over."""
-        minutes = self.config.minutes
+        minutes, extra = self.config.minutes, self.config.extra_iterations
         return (
             self.iteration >= self.config.iterations
-            or self._iterations_after_the_end > self.config.extra_iterations
+            or (self.curriculum.schedule.finished and self._iterations_after_the_end >= extra)
             or (minutes is not None and self.seconds >= 60 * minutes)
         )
 
@@ -124,8 +125,7 @@ class Training(Generic[_Config]):
     def step(self) -> Iteration:
         """Do one iteration."""
         start, processor_start = time.perf_counter(), time.process_time()
-        level = self.curriculum.schedule.level
-        self._iterations_after_the_end += self.curriculum.schedule.finished
+        level, was_finished = self.curriculum.level, self.curriculum.schedule.finished
         share = self.iteration / self.config.iterations
         progress = Progress(self.iteration, share, self.steps)
         report = self.learner.learn(self._blanks, self.random, progress)
@@ -133,8 +133,12 @@ class Training(Generic[_Config]):
         self.steps += report.steps
         self.curriculum.steps = self.steps
         points: dict[str, float] = {curves.BLANKS_LEVEL: level, curves.ITERATION: self.iteration}
+        if isnan(level):
+            del points[curves.BLANKS_LEVEL]
         if self.iteration % self.config.evaluate_every == 0:
-            points |= self._evaluate(report)
+            points |= self._evaluate()
+        self.curriculum.report(report.metrics)
+        self._iterations_after_the_end += was_finished
         self.seconds += time.process_time() - processor_start
         seconds = time.perf_counter() - start
         points[curves.STEPS_PER_SECOND] = report.steps / seconds
@@ -142,7 +146,7 @@ class Training(Generic[_Config]):
         columns = {
             "iteration": str(self.iteration),
             "steps": f"{self.steps:,}",
-            "blanks": str(level),
+            "blanks": "" if isnan(level) else f"{level:.3g}",
             **{head: f"{points[tag]:.1%}" if tag in points else "" for head, tag in shares.items()},
             **report.columns,
             "time": f"{seconds:.1f} s",
@@ -157,6 +161,7 @@ class Training(Generic[_Config]):
             times.append(done.seconds)
             for tag, value in done.curves.items():
                 writer.add_scalar(tag, value, done.steps)
+            self.curriculum.write_tasks(writer)
             if console is not None:
                 columns = done.columns | {"left": self._left(times)}
                 if heads != tuple(columns):
@@ -180,13 +185,13 @@ class Training(Generic[_Config]):
             left = min(left, max(60 * self.config.minutes - self.seconds, 0.0))
         return duration(left)
 
-    def _evaluate(self, report: Report) -> dict[str, float]:
+    def _evaluate(self) -> dict[str, float]:
         """Play held-out games, and return the points of their curves."""
         held_out = HeldOut(
             self.learner.policy(), self._source, self.config.validation_games, self.random.numpy
         )
         self._held_out = held_out
-        at_level, minimal = self.curriculum.report_held_out(held_out, report.metrics)
+        at_level, minimal = self.curriculum.report_held_out(held_out)
         assert held_out.latest is not None
         return {
             curves.SUCCESS_RATE: at_level,
@@ -194,9 +199,9 @@ class Training(Generic[_Config]):
             curves.CONSTRAINT_FRACTION: held_out.latest.constraint_fraction,
         }
 
-    def _set_blanks(self, blanks: Mapping[int, float]) -> None:
-        blanks_cdf(blanks, self._source.max_blanks)  # refuses a level that can't be played
-        self._blanks = dict(blanks)
+    def _set_blanks(self, blanks: Blanks) -> None:
+        table_of(self._source, blanks)  # refuses tasks that can't be played
+        self._blanks = blanks
 
     def _checkpoint(self) -> Checkpoint:
         learner = self.learner.state()

@@ -1,7 +1,7 @@
 """The one loop, with a learner that only counts: what is done when, and what survives."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -10,7 +10,13 @@ import pytest
 import torch
 from rich.console import Console
 
-from sudoku_curricula import Algorithm1Config, ConstantConfig, SuccessRateConfig
+from sudoku_curricula import (
+    Algorithm1Config,
+    ConstantConfig,
+    LearnabilityConfig,
+    ReplayConfig,
+    SuccessRateConfig,
+)
 from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, ITERATION, read_curves
 from sudoku_gym import load_policy
 from sudoku_gym.storage.configs import registered
@@ -48,7 +54,7 @@ class Counting:
         self.open = False
 
     def learn(self, blanks, random, progress):
-        self.levels.append(dict(blanks))
+        self.levels.append(blanks)
         self.drawn += torch.rand(2, generator=random.torch) + float(random.numpy.random())
         return Report(
             self.config.stride,
@@ -101,6 +107,32 @@ def test_a_run_that_was_interrupted_ends_as_one_that_was_not(tmp_path):
     for tag in (BLANKS_LEVEL, COMPLETION_RATE, ITERATION, "losses/mine"):
         assert found[tag] == wanted[tag], tag
     assert found[ITERATION] == ([10, 20, 30, 40, 50, 60], [1, 2, 3, 4, 5, 6])
+
+
+def test_a_metric_feeds_the_schedule_in_every_iteration(tmp_path):
+    class Measuring(Counting):
+        metrics = ("policy_accuracy",)
+
+        def learn(self, blanks, random, progress):
+            report = super().learn(blanks, random, progress)
+            return replace(report, metrics={"policy_accuracy": (progress.iteration != 3, 1)})
+
+    curriculum = Algorithm1Config(start=2, stop=9)
+    training = Training(small(tmp_path, curriculum=curriculum, evaluate_every=4), Measuring)
+    training.run()
+    assert training.curriculum.schedule.level == 7  # five of six iterations were right
+
+
+def test_tasks_are_trained_by_their_weights(tmp_path):
+    curriculum = LearnabilityConfig(tasks="grade=hidden singles,search")
+    config = small(tmp_path, env="Sudoku9x9-v0", curriculum=curriculum)
+    training = train(config)
+    training.run()
+    solved = training.curriculum.schedule.solved
+    assert solved[0] > 20 and solved[1] == 0
+    assert len(read_curves(tmp_path)["task_weight/search"][0]) == 6
+    with pytest.raises(ValueError, match="single puzzles take training episodes"):
+        train(small(tmp_path / "other", curriculum=ReplayConfig(tasks="puzzle=0..9"))).run()
 
 
 def test_points_after_the_checkpoint_are_dropped(tmp_path):
