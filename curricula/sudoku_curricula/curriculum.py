@@ -258,7 +258,7 @@ class Curriculum:
             return
         self._history.append((weights, self._success.copy()))
         for task, *values in zip(self.schedule.tasks.each, *self._history[-1], strict=True):
-            for group, value in zip((curves.TASK_WEIGHT, curves.TASK_SUCCESS), values, strict=True):
+            for group, value in zip(curves.TASK_GROUPS, values, strict=True):
                 if not np.isnan(value):
                     writer.add_scalar(f"{group}/{task.name}", float(value), self.steps)
         add_image = getattr(writer, "add_image", None)

@@ -17,6 +17,7 @@ from matplotlib.ticker import EngFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from sudoku_curricula import curves
+from sudoku_curricula.heatmap import task_history
 from sudoku_gym.storage.atomic import atomic_write, check_suffix
 
 Runs = list[curves.Curves]  # the runs of one line
@@ -27,6 +28,7 @@ _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#
 _FLOOR_COLOUR = "#444444"
 _FLOOR_STYLES = ("--", ":", "-.")
 _COLUMNS = 3
+_LABELS = 8  # tasks, at most, that are named beside a heat map
 _DECADES = 2  # a loss that spans more than this many is drawn on a logarithmic axis
 _SHARES = ("curriculum", "evaluation", "training", "search")  # groups that hold shares
 _LOG_AXIS_MIN = 1e-5  # the lower end of logarithmic axes: some losses fall to 0
@@ -57,7 +59,8 @@ def plot_runs(
 ) -> None:
     """Draw the curves of runs over environment steps, a panel each, in the order of the groups.
 
-    Several runs make one line: their mean, in a band from the lowest of them to the highest.
+    Several runs make one line: their mean, in a band from the lowest of them to the highest. Weight
+    and success of the tasks of a curriculum are heat maps, of the first run of each line.
 
     Args:
         folders: each with the event files of one run, or with several runs anywhere below it.
@@ -80,10 +83,19 @@ def plot_runs(
     tags = tags_of(runs)
     if not compare:
         runs_by_folder = {"": runs}
-    figure = _figure(len(tags))
-    for axes, tag in zip(figure.axes, tags, strict=False):
-        _draw_panel(axes, tag, list(runs_by_folder.values()), floors.get(tag, {}))
-    for axes in figure.axes[len(tags) :]:
+    heats = [
+        (group, folder, each[0])
+        for folder, each in runs_by_folder.items()
+        for group in curves.TASK_GROUPS
+        if any(tag.startswith(f"{group}/") for tag in each[0])
+    ]
+    figure = _figure(len(tags) + len(heats))
+    panels = iter(figure.axes)
+    for tag in tags:
+        _draw_panel(next(panels), tag, list(runs_by_folder.values()), floors.get(tag, {}))
+    for heat in heats:
+        _draw_heat(next(panels), *heat)
+    for axes in panels:
         axes.set_visible(False)
     if compare:
         handles = [Line2D([], [], color=colour, linewidth=2) for colour in _COLOURS[: len(folders)]]
@@ -178,6 +190,19 @@ def _draw_panel(axes: Axes, tag: str, lines: Sequence[Runs], floors: Mapping[str
     _set_scales(axes, scale_of(tag, np.concatenate(values)))
     if floors:
         axes.legend(frameon=False, fontsize="small")
+
+
+def _draw_heat(axes: Axes, group: str, folder: str, run: curves.Curves) -> None:
+    """Draw the values of all tasks over time, the first task below."""
+    tasks, steps, values = task_history(run, group)
+    mesh = axes.pcolormesh(steps, np.arange(len(tasks)), values, shading="nearest", vmin=0)
+    axes.figure.colorbar(mesh, ax=axes)
+    shown = np.linspace(0, len(tasks) - 1, min(len(tasks), _LABELS)).round().astype(int)
+    axes.set_yticks(shown, [tasks[i] for i in shown], fontsize="small")
+    axes.set_title(group.replace("_", " ").capitalize(), loc="left")
+    axes.set_title(Path(folder).name, loc="right", color="#888888", fontsize="small")
+    axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
 
 
 def _set_scales(axes: Axes, scale: str) -> None:

@@ -47,7 +47,7 @@ _RUNNERS = {
 }
 _MEASURED = (curves.SUCCESS_RATE, curves.COMPLETION_RATE, curves.STEPS_PER_SECOND, curves.ITERATION)
 _CURVE_TAGS = dict.fromkeys(  # each once: two losses have one name
-    (curves.BLANKS_LEVEL, *_MEASURED, *_LOSSES.values(), *_RUNNERS.values())
+    (curves.BLANKS_LEVEL, curves.TASK_ENTROPY, *_MEASURED, *_LOSSES.values(), *_RUNNERS.values())
 )
 _Config = TypeVar("_Config", bound=AlgorithmConfig)
 
@@ -282,20 +282,21 @@ class CurvesCallback(LoggerCallback):
 
 def write_curves(result: Mapping[str, Any], writer: curves.ScalarWriter) -> None:
     """Write the curves that a result of `train` holds, under the names of every trainer."""
-    for tag in _CURVE_TAGS:
-        group, name = tag.split("/")
+    tags = [tag.split("/") for tag in _CURVE_TAGS]
+    tags += [[group, name] for group in curves.TASK_GROUPS for name in result.get(group, {})]
+    for group, name in tags:
         if name in result.get(group, {}):
-            writer.add_scalar(tag, result[group][name], int(result[STEPS]))
+            writer.add_scalar(f"{group}/{name}", result[group][name], int(result[STEPS]))
 
 
-def push_blanks(algorithm: Algorithm, blanks: Mapping[int, float]) -> None:
-    """Set `{blanks: weight}` in every runner for training and evaluation, from the next resets."""
+def push_blanks(algorithm: Algorithm, blanks: Any) -> None:
+    """Set the blanks or tasks of every runner, for evaluation too, from the next resets on."""
     for group in (algorithm.env_runner_group, algorithm.eval_env_runner_group):
         if group is not None:
             group.foreach_env_runner(partial(_set_blanks, blanks=blanks))
 
 
-def _set_blanks(runner: EnvRunner, blanks: Mapping[int, float]) -> None:
+def _set_blanks(runner: EnvRunner, blanks: Any) -> None:
     if runner.env is not None:  # the local runner beside remote ones has none
         find_set_blanks(runner.env)(blanks)
 

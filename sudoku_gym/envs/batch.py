@@ -25,7 +25,6 @@ from sudoku_gym.kernels.endings import GameRules
 from sudoku_gym.puzzles.sources import (
     BankSource,
     Blanks,
-    DrawTables,
     PuzzleSource,
     source_of,
     table_of,
@@ -121,7 +120,7 @@ class BoardBatch:
             source, blanks = source_of(blanks, self.geometry)
         no_bank = (*(np.empty((0, self.geometry.num_cells), np.int8),) * 2, np.empty(0, np.int64))
         bank = source.bank if isinstance(source, BankSource) else no_bank
-        return tuple(DrawTables(bank, tuple(table_of(source, blanks)), self._augment, self._group))
+        return bank, tuple(table_of(source, blanks)), self._augment, self._group
 
     def task_info(self) -> dict[str, NDArray[np.int64]]:
         """Return copies of `task` and `puzzle_id`, int64 `[B]`, or {} if no tasks are drawn."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -146,25 +146,28 @@ class BankSource:
     def _rows_of(self, tasks: Tasks) -> tuple[NDArray[np.int64], ...]:
         """Return the rows of each task, as `starts`, `counts` and `members` of a `TaskTable`."""
         order, puzzle_set = self.bank[2], self.puzzle_set
-        columns = {"grade": puzzle_set.grades[order], "rating": puzzle_set.ratings[order]}
+        columns: dict[str, NDArray[Any]] = {
+            "grade": puzzle_set.grades[order],
+            "rating": puzzle_set.ratings[order],
+        }
         blanks, row_of = puzzle_set.blanks[order], np.argsort(order)
         parts: dict[tuple[str, float, float], tuple[int, NDArray[np.int64]]] = {}
         starts, counts, end = [], [], 0
-        for _, number, *part in tasks.each:
-            column, low, high = key = tuple(part)
-            if key not in parts:
-                if column == "puzzle":
-                    rows = row_of[int(low) : int(high)]
-                elif column:
-                    values = columns[column]
-                    rows = np.flatnonzero((values >= low) & (values < high))
+        for task in tasks.each:
+            part = task.column, task.low, task.high
+            if part not in parts:
+                if task.column == "puzzle":
+                    rows = row_of[int(task.low) : int(task.high)]
+                elif task.column:
+                    values = columns[task.column]
+                    rows = np.flatnonzero((values >= task.low) & (values < task.high))
                 else:
                     rows = np.arange(len(order))
-                parts[key] = end, rows
+                parts[part] = end, rows
                 end += len(rows)
-            start, rows = parts[key]
+            start, rows = parts[part]
             starts.append(start)
-            counts.append(int((blanks[rows] >= number).sum()))  # rows with most blanks come first
+            counts.append(int((blanks[rows] >= task.blanks).sum()))  # the first rows of the part
         members = np.concatenate([rows for _, rows in parts.values()])
         return np.array(starts), np.array(counts), members
 
@@ -248,7 +251,7 @@ def _weights(blanks: Blanks, max_blanks: int) -> tuple[Sequence[int], ArrayLike]
             f"blanks={blanks!r}: give None, a whole number, a (low, high) pair, or a mapping from "
             "numbers to weights"
         )
-    low, high = (int(end) for end in ends if end is not None)
+    low, high = (int(end) for end in ends if isinstance(end, int | np.integer))
     if low > high:
         raise ValueError(f"blanks={blanks!r}: the lower end of the pair comes first")
     return range(max(0, min(low, max_blanks + 1)), min(high, max_blanks + 1) + 1), 1.0
@@ -279,7 +282,7 @@ def draw_puzzles(stream, drawing, puzzles, solutions):
 @njit(cache=True, inline="always")
 def borrowed_drawing(drawing):
     """Return a `DrawTables` without counts of references; the caller must hold the original."""
-    bank, table, augment, group = borrowed(drawing)
+    bank, table, augment, group = borrowed(drawing)  # type: ignore[var-annotated]
     return DrawTables(bank, TaskTable(*table), augment, group)
 
 
