@@ -13,9 +13,9 @@ import torch
 from sudoku_agents.calphazero.config import CAlphaZeroConfig, CAlphaZeroLossConfig
 from sudoku_agents.calphazero.learner import CAlphaZeroLearner
 from sudoku_agents.calphazero.search import SearchConfig
-from sudoku_curricula import Algorithm1Config, ConstantConfig, SuccessRateConfig
 from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, read_curves
 from sudoku_curricula.plots import plot_runs
+from sudoku_curricula.schedules import Algorithm1Config, ConstantConfig, SuccessRateConfig
 from sudoku_learning.networks import MLPConfig
 from sudoku_learning.training import OptimizerConfig, Training, free_folder
 

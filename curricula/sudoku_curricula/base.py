@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from math import nan
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,9 +46,9 @@ class Results(NamedTuple):
 class Schedule(ABC):
     """Weights over tasks, and how results move them.
 
-    A subclass defines `weights` and `update`; what it keeps belongs in `state_dict` and
-    `load_state_dict`. A frozen configuration starts it with `build()`. One whose tasks are levels
-    of blanks that rise is a `LevelSchedule`.
+    A subclass defines `weights` and `update`, and names the attributes that a resumed run needs in
+    `kept`: arrays, or what JSON holds. A frozen configuration starts it with `build()`. One whose
+    tasks are levels of blanks that rise is a `LevelSchedule`.
 
     Args:
         tasks: the tasks.
@@ -60,6 +60,8 @@ class Schedule(ABC):
             False.
         updates: the number of updates so far, if the subclass counts them.
     """
+
+    kept: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, tasks: Tasks, metric: str = COMPLETION) -> None:
         self.tasks = tasks
@@ -85,12 +87,9 @@ class Schedule(ABC):
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything that `load_state_dict` needs to continue exactly; fit for JSON."""
-        return {
-            "schedule": type(self).__name__,
-            "tasks": self.tasks.text,
-            "finished": self.finished,
-            "updates": self.updates,
-        }
+        state = {name: getattr(self, name) for name in ("finished", "updates", *self.kept)}
+        arrays = {name: a.tolist() for name, a in state.items() if isinstance(a, np.ndarray)}
+        return {"schedule": type(self).__name__, "tasks": self.tasks.text, **state, **arrays}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from a state that `state_dict` of an equal schedule returned.
@@ -104,7 +103,10 @@ class Schedule(ABC):
                 f"the saved schedule is {state['schedule']}, over {state['tasks']}, this one "
                 f"{own[0]}, over {own[1]}: resume with the configuration it was saved with"
             )
-        self.finished, self.updates = state["finished"], state["updates"]
+        for name in ("finished", "updates", *self.kept):
+            now = getattr(self, name)
+            is_array = isinstance(now, np.ndarray)
+            setattr(self, name, np.array(state[name], now.dtype) if is_array else state[name])
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,9 @@ from ray.rllib.algorithms.ppo import PPOConfig
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from torch.utils.tensorboard import SummaryWriter
 
-from sudoku_curricula import Algorithm1Config, LearnabilityConfig, SuccessRateConfig, curves
+from sudoku_curricula import curves
 from sudoku_curricula.rllib import CurvesCallback, add_curriculum, write_curves
+from sudoku_curricula.schedules import Algorithm1Config, LearnabilityConfig, SuccessRateConfig
 
 pytestmark = [pytest.mark.xdist_group("ray"), pytest.mark.usefixtures("ray_cluster")]
 

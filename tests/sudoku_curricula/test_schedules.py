@@ -6,15 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sudoku_curricula import (
-    SCHEDULES,
-    Algorithm1Config,
-    LevelSchedule,
-    LinearConfig,
-    Results,
-    SuccessRateConfig,
-    make_schedule,
-)
+from sudoku_curricula import SCHEDULES, LevelSchedule, Results, make_schedule
+from sudoku_curricula.schedules import Algorithm1Config, LinearConfig, SuccessRateConfig
 from sudoku_gym.evaluation.intervals import wilson_interval
 
 SMALL = {  # a schedule that is not here states its laws with its own defaults

@@ -8,44 +8,32 @@ from sudoku_curricula.registry import (
     make_schedule,
     register_schedule,
 )
-from sudoku_curricula.schedules.algorithm1 import Algorithm1, Algorithm1Config
-from sudoku_curricula.schedules.bandit import Bandit, BanditConfig
-from sudoku_curricula.schedules.edit import Edit, EditConfig
-from sudoku_curricula.schedules.fixed import Constant, ConstantConfig, Linear, LinearConfig
-from sudoku_curricula.schedules.learnability import Learnability, LearnabilityConfig
-from sudoku_curricula.schedules.learning_progress import LearningProgress, LearningProgressConfig
-from sudoku_curricula.schedules.replay import Replay, ReplayConfig
-from sudoku_curricula.schedules.self_paced import SelfPaced, SelfPacedConfig
-from sudoku_curricula.schedules.success_rate import SuccessRate, SuccessRateConfig
-from sudoku_curricula.schedules.target import Target, TargetConfig
-from sudoku_curricula.schedules.uniform import Uniform, UniformConfig
+from sudoku_curricula.schedules.algorithm1 import Algorithm1Config
+from sudoku_curricula.schedules.bandit import BanditConfig
+from sudoku_curricula.schedules.edit import EditConfig
+from sudoku_curricula.schedules.fixed import ConstantConfig, LinearConfig
+from sudoku_curricula.schedules.learnability import LearnabilityConfig
+from sudoku_curricula.schedules.learning_progress import LearningProgressConfig
+from sudoku_curricula.schedules.replay import ReplayConfig
+from sudoku_curricula.schedules.self_paced import SelfPacedConfig
+from sudoku_curricula.schedules.success_rate import SuccessRateConfig
+from sudoku_curricula.schedules.target import TargetConfig
+from sudoku_curricula.schedules.uniform import UniformConfig
 
 __all__ = [
     "SCHEDULES",
-    "Algorithm1",
     "Algorithm1Config",
-    "Bandit",
     "BanditConfig",
-    "Constant",
     "ConstantConfig",
-    "Edit",
     "EditConfig",
-    "Learnability",
     "LearnabilityConfig",
-    "LearningProgress",
     "LearningProgressConfig",
-    "Linear",
     "LinearConfig",
-    "Replay",
     "ReplayConfig",
     "ScheduleConfig",
-    "SelfPaced",
     "SelfPacedConfig",
-    "SuccessRate",
     "SuccessRateConfig",
-    "Target",
     "TargetConfig",
-    "Uniform",
     "UniformConfig",
     "all_schedules",
     "configure_schedule",

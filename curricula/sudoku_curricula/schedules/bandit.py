@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,11 +56,13 @@ class Bandit(Schedule):
         values: log-weights of EXP3.S, or the averages of the rewards, float64 `[T]`.
     """
 
+    kept = ("values", "rewards")
+
     def __init__(self, config: BanditConfig) -> None:
         super().__init__(Tasks(config.tasks))
         self.config = config
         self.values = np.zeros(len(self.tasks))
-        self._rewards: deque[float] = deque(maxlen=_MEMORY)
+        self.rewards = np.empty(0)  # the latest, which EXP3.S is scaled by
 
     def weights(self) -> NDArray[np.float64]:
         """Return the softmax of the values, mixed with equal weights."""
@@ -81,8 +81,8 @@ class Bandit(Schedule):
             self.values[played] += self.config.rate * (rewards - self.values[played])
             return True
         chances = self.weights()
-        self._rewards.extend(rewards.tolist())
-        low, high = np.quantile(self._rewards, (0.2, 0.8))
+        self.rewards = np.append(self.rewards, rewards)[-_MEMORY:]
+        low, high = np.quantile(self.rewards, (0.2, 0.8))
         scaled = np.clip(2 * (rewards - low) / max(high - low, 1e-12) - 1, -1, 1)
         gained = self.values.copy()
         shares = results.counts / results.counts.sum()
@@ -98,14 +98,3 @@ class Bandit(Schedule):
         total = np.exp(gained - gained.max())
         mixed = (1 - part) * total + part / others * (total.sum() - total)
         self.values = np.log(mixed) - np.log(mixed).max()
-
-    def state_dict(self) -> dict[str, Any]:
-        """See `Schedule.state_dict`."""
-        own = {"values": self.values.tolist(), "rewards": list(self._rewards)}
-        return {**super().state_dict(), **own}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """See `Schedule.load_state_dict`."""
-        super().load_state_dict(state)
-        self.values = np.array(state["values"], np.float64)
-        self._rewards = deque(state["rewards"], maxlen=_MEMORY)

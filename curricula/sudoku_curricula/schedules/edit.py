@@ -19,6 +19,8 @@ from sudoku_gym.puzzles.sources import resolve_source
 from sudoku_gym.puzzles.tasks import PuzzleWeights
 from sudoku_gym.storage.checks import check_counts
 
+_FORMER = ("former_puzzles", "former_solutions", "former_scores", "former_played")
+
 
 @register_schedule("edit")
 @dataclass(frozen=True)
@@ -62,22 +64,30 @@ class Edit(Replay):
 
     Attributes:
         puzzles, solutions: the buffer, int8 `[K, N, N]`.
+        is_child: which of them are children without a score, bool `[K]`.
     """
 
+    kept = (*Replay.kept, "puzzles", "solutions", "is_child", *_FORMER)
+
     def __init__(self, config: EditConfig) -> None:
-        replay = ReplayConfig(
-            f"puzzle=0..{config.size - 1}",
-            replayed=config.replayed,
-            temperature=config.temperature,
-            staleness=config.staleness,
+        tasks = f"puzzle=0..{config.size - 1}"
+        super().__init__(
+            ReplayConfig(
+                tasks,
+                replayed=config.replayed,
+                temperature=config.temperature,
+                staleness=config.staleness,
+            )
         )
-        super().__init__(replay)
-        self.edit = config
+        self.edits = config.edits
         self._rng = np.random.default_rng(config.seed)
         source = resolve_source(config.source, "train")
         self._geometry = source.geometry
         self.puzzles, self.solutions = source.sample(config.size, config.start, self._rng)
-        self._displaced: dict[int, list[Any]] = {}  # slot: puzzle, solution, score, played
+        self.is_child = np.zeros(config.size, np.bool_)
+        self.former_scores = self.scores.copy()
+        for name in _FORMER:  # what stood in the place of each child
+            setattr(self, name, getattr(self, name.removeprefix("former_")).copy())
 
     def blanks(self) -> PuzzleWeights:
         """Return the buffer and its weights."""
@@ -87,41 +97,30 @@ class Edit(Replay):
     def update(self, results: Results) -> bool:
         """Score the puzzles that were played, give up children that are easier, and edit."""
         super().update(results)
-        for slot in set(results.tasks.tolist()) & set(self._displaced):
-            puzzle, solution, score, played = self._displaced.pop(slot)
-            if self.scores[slot] < score:
-                self._put(slot, np.array(puzzle, np.int8), np.array(solution, np.int8))
-                self.scores[slot], self.played[slot] = score, played
+        scored = results.tasks[self.is_child[results.tasks]]
+        self.is_child[scored] = False
+        for slot in scored[self.scores[scored] < self.former_scores[scored]]:
+            for name in _FORMER:
+                getattr(self, name.removeprefix("former_"))[slot] = getattr(self, name)[slot]
         weights = np.where(self.played == NEVER, 0.0, self.weights())
-        if not weights.any():
-            return True
-        parents = self._rng.choice(len(weights), self.edit.edits, p=weights / weights.sum())
-        free = [slot for slot in np.argsort(weights, kind="stable") if weights[slot] > 0]
-        for parent, slot in zip(parents.tolist(), free, strict=False):
+        parents = self._rng.choice(len(weights), self.edits, p=weights / weights.sum())
+        places = [slot for slot in np.argsort(weights, kind="stable") if weights[slot] > 0]
+        for parent, slot in zip(parents.tolist(), places, strict=False):
             child = edited(self.puzzles[parent], self.solutions[parent], self._geometry, self._rng)
-            if child is not None and slot not in self._displaced:
-                old = self.puzzles[slot].tolist(), self.solutions[slot].tolist()
-                self._displaced[int(slot)] = [*old, self.scores[slot], int(self.played[slot])]
-                self._put(slot, *child)
-                self.played[slot] = NEVER
+            if child is not None:
+                for name in _FORMER:
+                    getattr(self, name)[slot] = getattr(self, name.removeprefix("former_"))[slot]
+                self.puzzles[slot], self.solutions[slot] = child
+                self.played[slot], self.is_child[slot] = NEVER, True
         return True
-
-    def _put(self, slot: int, puzzle: NDArray[np.int8], solution: NDArray[np.int8]) -> None:
-        self.puzzles[slot], self.solutions[slot] = puzzle, solution
 
     def state_dict(self) -> dict[str, Any]:
         """See `Schedule.state_dict`."""
-        boards = {"puzzles": self.puzzles.tolist(), "solutions": self.solutions.tolist()}
-        displaced = [[slot, *old] for slot, old in self._displaced.items()]
-        rng = self._rng.bit_generator.state
-        return {**super().state_dict(), **boards, "displaced": displaced, "rng": rng}
+        return {**super().state_dict(), "rng": self._rng.bit_generator.state}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """See `Schedule.load_state_dict`."""
         super().load_state_dict(state)
-        self.puzzles = np.array(state["puzzles"], np.int8)
-        self.solutions = np.array(state["solutions"], np.int8)
-        self._displaced = {slot: old for slot, *old in state["displaced"]}
         self._rng.bit_generator.state = state["rng"]
 
 

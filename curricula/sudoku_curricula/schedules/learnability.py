@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +46,8 @@ class Learnability(Schedule):
         solved, failed: latest games of each task, older ones counted less: float64 `[T]`.
     """
 
+    kept = ("solved", "failed")
+
     def __init__(self, config: LearnabilityConfig) -> None:
         super().__init__(Tasks(config.tasks))
         self.config = config
@@ -67,13 +67,3 @@ class Learnability(Schedule):
         self.solved[played] = kept * self.solved[played] + results.successes
         self.failed[played] = kept * self.failed[played] + results.counts - results.successes
         return True
-
-    def state_dict(self) -> dict[str, Any]:
-        """See `Schedule.state_dict`."""
-        games = {"solved": self.solved.tolist(), "failed": self.failed.tolist()}
-        return {**super().state_dict(), **games}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """See `Schedule.load_state_dict`."""
-        super().load_state_dict(state)
-        self.solved, self.failed = np.array([state["solved"], state["failed"]], np.float64)

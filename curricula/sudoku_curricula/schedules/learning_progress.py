@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +51,8 @@ class LearningProgress(Schedule):
         fast, slow: the averages of success, float64 `[T]`.
     """
 
+    kept = ("fast", "slow")
+
     def __init__(self, config: LearningProgressConfig) -> None:
         super().__init__(Tasks(config.tasks))
         self.config = config
@@ -77,13 +77,3 @@ class LearningProgress(Schedule):
         """Return f: 0 at 0, 1 at 1, one half at `stretch`."""
         half = self.config.stretch
         return (1 - half) * share / (share + half * (1 - 2 * share))
-
-    def state_dict(self) -> dict[str, Any]:
-        """See `Schedule.state_dict`."""
-        averages = {"fast": self.fast.tolist(), "slow": self.slow.tolist()}
-        return {**super().state_dict(), **averages}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """See `Schedule.load_state_dict`."""
-        super().load_state_dict(state)
-        self.fast, self.slow = np.array([state["fast"], state["slow"]], np.float64)

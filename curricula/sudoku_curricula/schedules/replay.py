@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +60,8 @@ class Replay(Schedule):
         played: the update in which each was last played, int64 `[T]`; -1 for new ones.
     """
 
+    kept = ("scores", "played")
+
     def __init__(self, config: ReplayConfig) -> None:
         super().__init__(Tasks(config.tasks))
         self.config = config
@@ -101,14 +102,3 @@ class Replay(Schedule):
         self.scores[results.tasks] = scores
         self.played[results.tasks] = self.updates
         return True
-
-    def state_dict(self) -> dict[str, Any]:
-        """See `Schedule.state_dict`."""
-        own = {"scores": self.scores.tolist(), "played": self.played.tolist()}
-        return {**super().state_dict(), **own}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """See `Schedule.load_state_dict`."""
-        super().load_state_dict(state)
-        self.scores = np.array(state["scores"], np.float64)
-        self.played = np.array(state["played"], np.int64)

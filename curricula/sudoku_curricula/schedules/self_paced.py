@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,22 +55,25 @@ class SelfPaced(Schedule):
     """See `SelfPacedConfig`.
 
     Attributes:
+        distribution: the weights, float64 `[T]`.
         success: the estimated success of each task, float64 `[T]`; 0 before its first game.
     """
+
+    kept = ("distribution", "success")
 
     def __init__(self, config: SelfPacedConfig) -> None:
         super().__init__(Tasks(config.tasks))
         self.config = config
         count = len(self.tasks)
         spread = np.full(count, config.floor / count)
-        self._target, self._weights = spread.copy(), spread.copy()
+        self._target, self.distribution = spread.copy(), spread.copy()
         self._target[-1] += 1 - config.floor
-        self._weights[0] += 1 - config.floor
+        self.distribution[0] += 1 - config.floor
         self.success = np.zeros(count)
 
     def weights(self) -> NDArray[np.float64]:
         """Return the distribution."""
-        return self._weights.copy()
+        return self.distribution.copy()
 
     def update(self, results: Results) -> bool:
         """Move the estimates, then the distribution."""
@@ -79,7 +81,7 @@ class SelfPaced(Schedule):
         rates = results.successes / results.counts
         self.success[results.tasks] *= kept
         self.success[results.tasks] += (1 - kept) * rates
-        before, most, least = self._weights, self.config.divergence, self.config.success
+        before, most, least = self.distribution, self.config.divergence, self.config.success
 
         def tilted(log_weights: NDArray[np.float64], multiplier: float) -> NDArray[np.float64]:
             tilt = log_weights + multiplier * self.success
@@ -98,23 +100,12 @@ class SelfPaced(Schedule):
 
         surest = tilted(np.log(before), bisect(lambda by: far(tilted(np.log(before), by))))
         if surest @ self.success < least:
-            self._weights = surest
+            self.distribution = surest
         elif far(nearest(0)):
-            self._weights = nearest(bisect(lambda pull: not far(nearest(pull))))
+            self.distribution = nearest(bisect(lambda pull: not far(nearest(pull))))
         else:
-            self._weights = nearest(0)
+            self.distribution = nearest(0)
         return True
-
-    def state_dict(self) -> dict[str, Any]:
-        """See `Schedule.state_dict`."""
-        own = {"weights": self._weights.tolist(), "success": self.success.tolist()}
-        return {**super().state_dict(), **own}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """See `Schedule.load_state_dict`."""
-        super().load_state_dict(state)
-        self._weights = np.array(state["weights"], np.float64)
-        self.success = np.array(state["success"], np.float64)
 
 
 def bisect(holds: Callable[[float], bool]) -> float:

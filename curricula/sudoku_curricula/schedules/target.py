@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import tanh
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +49,8 @@ class Target(Schedule):
         difficulty: the place d in the order of the tasks, 0 to T - 1.
     """
 
+    kept = ("difficulty",)
+
     def __init__(self, config: TargetConfig) -> None:
         super().__init__(Tasks(config.tasks))
         self.config = config
@@ -68,12 +68,3 @@ class Target(Schedule):
         moved = before + self.config.step * move
         self.difficulty = float(np.clip(moved, 0, len(self.tasks) - 1))
         return self.difficulty != before
-
-    def state_dict(self) -> dict[str, Any]:
-        """See `Schedule.state_dict`."""
-        return {**super().state_dict(), "difficulty": self.difficulty}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """See `Schedule.load_state_dict`."""
-        super().load_state_dict(state)
-        self.difficulty = state["difficulty"]

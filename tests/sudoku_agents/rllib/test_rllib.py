@@ -18,7 +18,7 @@ from sudoku_agents.rllib import (
     held_out,
     ppo_config,
 )
-from sudoku_curricula import Algorithm1Config
+from sudoku_curricula.schedules import Algorithm1Config
 from sudoku_gym import evaluate, puzzles
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_learning.networks import MLPConfig

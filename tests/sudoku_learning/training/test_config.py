@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import pytest
 import tyro
 
-from sudoku_curricula import SCHEDULES, ConstantConfig, configure_schedule, register_schedule
+from sudoku_curricula import SCHEDULES, configure_schedule, register_schedule
+from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym.storage import configs
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training import TrainingConfig, config_from_json

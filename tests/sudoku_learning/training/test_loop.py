@@ -10,14 +10,14 @@ import pytest
 import torch
 from rich.console import Console
 
-from sudoku_curricula import (
+from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, ITERATION, read_curves
+from sudoku_curricula.schedules import (
     Algorithm1Config,
     ConstantConfig,
     LearnabilityConfig,
     ReplayConfig,
     SuccessRateConfig,
 )
-from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, ITERATION, read_curves
 from sudoku_gym import load_policy
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training import LearnerState, Report, Training, TrainingConfig, checkpoint
