@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,10 +26,13 @@ from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.tasks import (
     AS_STORED,
     PuzzleWeights,
+    TaskRows,
     Tasks,
     TaskTable,
     TaskWeights,
     cumulative,
+    rows_of,
+    task_table,
 )
 
 Blanks: TypeAlias = (
@@ -90,7 +93,7 @@ class BankSource:
         self.bank: Bank = (puzzles, solutions, order)
         numbers = np.bincount(blanks, minlength=self.max_blanks + 1)
         self._enough_blanks = numbers[::-1].cumsum()[::-1].astype(np.int64)
-        self._rows: tuple[Tasks, tuple[NDArray[np.int64], ...]] | None = None  # of the latest tasks
+        self._rows: tuple[Tasks, TaskRows] | None = None  # of the latest tasks
 
     def sample(
         self, count: int, blanks: Blanks, rng: np.random.Generator
@@ -125,7 +128,9 @@ class BankSource:
             tasks = Tasks(blanks)
             blanks = TaskWeights(tasks, np.ones(len(tasks)))
         if isinstance(blanks, TaskWeights):
-            return self._task_table(blanks.tasks, blanks.weights)
+            if self._rows is None or self._rows[0] != blanks.tasks:
+                self._rows = blanks.tasks, rows_of(blanks.tasks, self.puzzle_set, self.bank[2])
+            return task_table(blanks, self._rows[1])
         cdf = blanks_cdf(blanks, self.max_blanks)
         everything = np.empty(0, np.int64)
         if not len(cdf):
@@ -133,43 +138,6 @@ class BankSource:
             return TaskTable(cdf, *one, everything)
         starts, numbers = np.zeros(len(cdf), np.int64), np.arange(len(cdf))
         return TaskTable(cdf, starts, self._enough_blanks, numbers, everything)
-
-    def _task_table(self, tasks: Tasks, weights: NDArray[np.float64]) -> TaskTable:
-        if self._rows is None or self._rows[0] != tasks:
-            self._rows = tasks, self._rows_of(tasks)
-        starts, counts, members = self._rows[1]
-        cdf = cumulative(weights, len(tasks), f"the weights of {tasks.text!r}")
-        for task in np.flatnonzero((counts == 0) & (weights > 0))[:1]:
-            raise ValueError(f"{self.puzzle_set!r} has no puzzle for {tasks.each[task].name!r}")
-        return TaskTable(cdf, starts, counts, tasks.blanks, members)
-
-    def _rows_of(self, tasks: Tasks) -> tuple[NDArray[np.int64], ...]:
-        """Return the rows of each task, as `starts`, `counts` and `members` of a `TaskTable`."""
-        order, puzzle_set = self.bank[2], self.puzzle_set
-        columns: dict[str, NDArray[Any]] = {
-            "grade": puzzle_set.grades[order],
-            "rating": puzzle_set.ratings[order],
-        }
-        blanks, row_of = puzzle_set.blanks[order], np.argsort(order)
-        parts: dict[tuple[str, float, float], tuple[int, NDArray[np.int64]]] = {}
-        starts, counts, end = [], [], 0
-        for task in tasks.each:
-            part = task.column, task.low, task.high
-            if part not in parts:
-                if task.column == "puzzle":
-                    rows = row_of[int(task.low) : int(task.high)]
-                elif task.column:
-                    values = columns[task.column]
-                    rows = np.flatnonzero((values >= task.low) & (values < task.high))
-                else:
-                    rows = np.arange(len(order))
-                parts[part] = end, rows
-                end += len(rows)
-            start, rows = parts[part]
-            starts.append(start)
-            counts.append(int((blanks[rows] >= task.blanks).sum()))  # the first rows of the part
-        members = np.concatenate([rows for _, rows in parts.values()])
-        return np.array(starts), np.array(counts), members
 
     def __repr__(self) -> str:
         return f"BankSource({self.puzzle_set!r}, at most {self.max_blanks} blanks)"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, product
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -113,6 +113,50 @@ class TaskTable(NamedTuple):
     counts: NDArray[np.int64]  # [T], how many they are
     blanks: NDArray[np.int64]  # [T], its number of blanks, or `AS_STORED`
     members: NDArray[np.int64]  # rows of the bank; [0] stands for all of them, in order
+
+
+class TaskRows(NamedTuple):
+    """The rows of a bank that belong to each task; see `TaskTable`."""
+
+    starts: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    members: NDArray[np.int64]
+
+
+def rows_of(tasks: Tasks, puzzle_set: PuzzleSet, order: NDArray[np.int64]) -> TaskRows:
+    """Return the rows of each task in a bank, `order` its puzzles with the most blanks first."""
+    columns: dict[str, NDArray[Any]] = {
+        "": np.zeros(len(order)),
+        "grade": puzzle_set.grades[order],
+        "rating": puzzle_set.ratings[order],
+    }
+    blanks, row_of = puzzle_set.blanks[order], np.argsort(order)
+    parts: dict[tuple[str, float, float], tuple[int, NDArray[np.int64]]] = {}
+    starts, counts, end = [], [], 0
+    for task in tasks.each:
+        part = task.column, task.low, task.high
+        if part not in parts:
+            if task.column == "puzzle":  # without a look through all of them
+                rows = row_of[int(task.low) : int(task.high)]
+            else:
+                values = columns[task.column]
+                rows = np.flatnonzero((values >= task.low) & (values < task.high))
+            parts[part] = end, rows
+            end += len(rows)
+        start, rows = parts[part]
+        starts.append(start)
+        counts.append(int((blanks[rows] >= task.blanks).sum()))  # the first rows of the part
+    members = np.concatenate([rows for _, rows in parts.values()])
+    return TaskRows(np.array(starts), np.array(counts), members)
+
+
+def task_table(chosen: TaskWeights, rows: TaskRows) -> TaskTable:
+    """Return the table to draw tasks by; ValueError if one with a weight has no puzzle."""
+    tasks, weights = chosen.tasks, np.asarray(chosen.weights, np.float64)
+    cdf = cumulative(weights, len(tasks), f"the weights of {tasks.text!r}")
+    for task in np.flatnonzero((rows.counts == 0) & (weights > 0))[:1]:
+        raise ValueError(f"the source has no puzzle for {tasks.each[task].name!r}")
+    return TaskTable(cdf, rows.starts, rows.counts, tasks.blanks, rows.members)
 
 
 def cumulative(weights: ArrayLike, count: int, name: str) -> NDArray[np.float64]:

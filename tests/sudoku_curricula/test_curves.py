@@ -8,12 +8,18 @@ from sudoku_curricula.curriculum import Curriculum
 from sudoku_curricula.curves import BLANKS_LEVEL, SUCCESS_RATE, read_curves
 
 
+def play(curriculum, level, *won):
+    """Report games of a level."""
+    infos = [{"level": level, "is_success": each} for each in won]
+    curriculum.end(curriculum.begin(len(won)), infos)
+
+
 def test_the_curriculum_is_drawn(tmp_path):
     with SummaryWriter(tmp_path) as writer:
         schedule = make_schedule("algorithm-1?metric=completion", start=2, stop=3, gamma=0.5)
         curriculum = Curriculum(schedule, lambda blanks: None, 4, writer)
         curriculum.steps = 10
-        curriculum.report([2, 2, 2, 2], [True, True, True, False])
+        play(curriculum, 2, True, True, True, False)
     found = read_curves(tmp_path)
     assert found[BLANKS_LEVEL] == ([0, 10], [2.0, 3.0])
     assert found[SUCCESS_RATE] == ([10], [0.75])
@@ -27,17 +33,17 @@ def test_a_resumed_curriculum_leaves_one_curve_that_rises_in_steps(tmp_path):
     with SummaryWriter(tmp_path) as writer:
         first = start(writer)
         first.steps = 10
-        first.report([2], [True])
+        play(first, 2, True)
         state = first.state_dict()
         first.steps = 15
-        first.report([3], [True])  # is not in the state, and so is dropped
+        play(first, 3, True)  # is not in the state, and so is dropped
     # TensorBoard orders files by name, which begins with the second they were made in.
     next(tmp_path.iterdir()).rename(tmp_path / "events.out.tfevents.0000000001.earlier")
     with SummaryWriter(tmp_path, purge_step=11) as writer:
         second = start(writer)
         second.load_state_dict(state)
         second.steps = 20
-        second.report([3], [True])
+        play(second, 3, True)
     assert read_curves(tmp_path)[BLANKS_LEVEL] == ([0, 10, 20], [2.0, 3.0, 4.0])
 
 

@@ -99,7 +99,7 @@ def test_a_list_of_ones_own_takes_the_place_of_the_source():
 
 def test_a_task_without_a_puzzle_is_refused_unless_its_weight_is_zero():
     source = BankSource(puzzles.load("4x4", split="train"))
-    with pytest.raises(ValueError, match="has no puzzle for 'hidden singles'"):
+    with pytest.raises(ValueError, match="the source has no puzzle for 'hidden singles'"):
         source.table("grade")
     assert len(source.table(weighted("grade", 1, 0, 0, 0, 0)).members) == len(source.bank[0])
     with pytest.raises(ValueError, match="must be 3 finite numbers"):
