@@ -63,7 +63,7 @@ def test_kernels_agree_with_plain_torch(geometry, positions, intersections):
 
 @settings(max_examples=25, deadline=None)
 @given(
-    channels=st.integers(1, 26),
+    channels=st.integers(2, 26),  # normalised, one is a sign, whose derivative is rounding
     intersections=st.booleans(),
     all_rounds=st.booleans(),
     wide=st.booleans(),
