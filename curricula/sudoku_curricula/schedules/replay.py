@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +60,7 @@ class Replay(Schedule):
         played: the update in which each was last played, int64 `[T]`; -1 for new ones.
     """
 
-    kept = ("scores", "played")
+    kept: ClassVar[tuple[str, ...]] = ("scores", "played")
 
     def __init__(self, config: ReplayConfig) -> None:
         super().__init__(Tasks(config.tasks))
