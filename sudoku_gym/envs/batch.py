@@ -54,6 +54,7 @@ class BoardBatch:
         sizes, tables, rules: `layout.BoardSizes`, `layout.UnitTables`, `endings.GameRules`,
             as plain tuples.
         drawing: a `sudoku_gym.puzzles.sources.DrawTables` as a plain tuple.
+        tells_tasks: whether tasks are drawn, which `task_info` then tells.
         streams: uint64 `[B, 2]`, the random streams that puzzles are drawn from.
         observation_space, action_space: of one board.
     """
@@ -110,7 +111,7 @@ class BoardBatch:
         """See `BoardControls.set_blanks`."""
         self.drawing = self._drawing(blanks)
         self._blanks = blanks
-        self._tells_tasks = self.draws_compiled and isinstance(
+        self.tells_tasks = self.draws_compiled and isinstance(
             blanks, str | TaskWeights | PuzzleWeights
         )
 
@@ -124,7 +125,7 @@ class BoardBatch:
 
     def task_info(self) -> dict[str, NDArray[np.int64]]:
         """Return copies of `task` and `puzzle_id`, int64 `[B]`, or {} if no tasks are drawn."""
-        if not self._tells_tasks:
+        if not self.tells_tasks:
             return {}
         columns = self.counts[:, episodes.TASK], self.counts[:, episodes.PUZZLE_ID]
         return {"task": columns[0].copy(), "puzzle_id": columns[1].copy()}

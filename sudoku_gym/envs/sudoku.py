@@ -213,8 +213,8 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
             ended = np.array([terminated])
             after = observation[None].copy()
             reward = custom_rewards(self._reward, before, np.array([action]), after, ended).item()
-        for key, values_of_one in batch.task_info().items():
-            info[key] = values_of_one.item()
+        if batch.tells_tasks:
+            info |= {key: numbers.item() for key, numbers in batch.task_info().items()}
         if not self._with_info:
             info = {}
         if self._mask_length:
