@@ -24,13 +24,10 @@ class Results(NamedTuple):
     tasks: NDArray[np.int64]  # [R], indices into the tasks, rising
     successes: NDArray[np.int64]  # [R]
     counts: NDArray[np.int64]  # [R]
-    fractions: NDArray[np.float64]  # [R], means of the last constraint fraction; nan: not measured
     advantages: NDArray[np.float64]  # [R], mean absolute advantages; nan: not measured
 
     @classmethod
-    def of(
-        cls, games: Iterable[tuple[int, int, int]], fractions: float = nan, advantages: float = nan
-    ) -> Results:
+    def of(cls, games: Iterable[tuple[int, int, int]], advantages: float = nan) -> Results:
         """Return results from triples of task, successes and count.
 
         Raises:
@@ -40,7 +37,7 @@ class Results(NamedTuple):
         for won, played in zip(successes.tolist(), counts.tolist(), strict=True):
             if not 0 <= won <= played > 0:
                 raise ValueError(f"{won} successes of {played} games")
-        return cls(tasks, successes, counts, *np.full((2, len(tasks)), [[fractions], [advantages]]))
+        return cls(tasks, successes, counts, np.full(len(tasks), advantages))
 
 
 class Schedule(ABC):

@@ -17,6 +17,7 @@ from sudoku_gym.puzzles.tasks import Tasks
 
 _SHOWN = 64  # tasks, at most, of which each has its curves
 _IMAGE_EVERY = 20  # updates
+_REMEMBERED = 512  # updates, of which then every second is forgotten
 _IMAGES = ("curriculum/weight_by_task", "curriculum/success_by_task")
 
 SetBlanks = Callable[[Any], Any]
@@ -77,7 +78,7 @@ class Curriculum:
         self._episodes_per_update = episodes_per_update
         self._writer = writer
         self._queue = EpisodeQueue()
-        self._tally = np.zeros((len(schedule.tasks), 3))  # sums of episodes
+        self._tally = np.zeros((len(schedule.tasks), 2), np.int64)  # episodes, successes
         self._advantages, self._success = np.full((2, len(schedule.tasks)), np.nan)
         self._history: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
         if isinstance(schedule, LevelSchedule):
@@ -100,11 +101,12 @@ class Curriculum:
             numbers: what `begin` returned for them, int64 `[E]`.
             infos: the last info of each, with `is_success` and `task` or `level`.
         """
-        self._queue.end(np.asarray(numbers), *columns_of(infos, self.schedule.tasks))
+        successes = [info["is_success"] for info in infos]
+        self._queue.end(np.asarray(numbers), tasks_of(infos, self.schedule.tasks), successes)
         self.count(*sums_of(self._queue.pop(), len(self.schedule.tasks)))
 
-    def count(self, tasks: NDArray[np.int64], sums: NDArray[np.float64]) -> None:
-        """Count episodes of R different tasks: numbers, successes and fractions, sums `[R, 3]`.
+    def count(self, tasks: NDArray[np.int64], sums: NDArray[np.int64]) -> None:
+        """Count episodes of R different tasks: their numbers and successes, `[R, 2]`.
 
         They were held back by an `EpisodeQueue`, and the schedule moves by completion.
         """
@@ -115,10 +117,9 @@ class Curriculum:
         if counted.sum() >= self._episodes_per_update:
             tally, self._tally = self._tally, np.zeros_like(self._tally)
             played = np.flatnonzero(tally[:, 0])
-            counts, successes, fractions = tally[played].T
+            counts, successes = tally[played].T
             self._write(curves.SUCCESS_RATE, successes.sum() / counts.sum())
-            whole = successes.astype(np.int64), counts.astype(np.int64)
-            self._update(Results(played, *whole, fractions / counts, self._advantages[played]))
+            self._update(Results(played, successes, counts, self._advantages[played]))
             self.write_weights()
 
     def note_advantages(self, tasks: NDArray[np.int64], advantages: NDArray[np.float64]) -> None:
@@ -194,7 +195,7 @@ class Curriculum:
         self.schedule.load_state_dict(state["schedule"])
         self._set_blanks(self.schedule.blanks())
         self.steps = state["steps"]
-        self._tally = np.array(state["tally"], np.float64)
+        self._tally = np.array(state["tally"], np.int64)
         self._advantages = np.array(state["advantages"], np.float64)
 
     def _play_levels(self, schedule: LevelSchedule, held_out: PlayHeldOut) -> tuple[int, int]:
@@ -257,6 +258,8 @@ class Curriculum:
         if len(weights) > _SHOWN:
             return
         self._history.append((weights, self._success.copy()))
+        if len(self._history) > _REMEMBERED:
+            self._history = self._history[1::2]
         for task, *values in zip(self.schedule.tasks.each, *self._history[-1], strict=True):
             for group, value in zip(curves.TASK_GROUPS, values, strict=True):
                 if not np.isnan(value):
@@ -271,18 +274,6 @@ class Curriculum:
             self._writer.add_scalar(tag, value, self.steps)
 
 
-def columns_of(
-    infos: Sequence[Mapping[str, Any]], tasks: Tasks
-) -> tuple[list[int], list[bool], list[float]]:
-    """Return task, success and constraint fraction of ended episodes, from their last infos.
-
-    Without a constraint fraction it is 1 for a success and 0 else.
-    """
-    successes = [bool(info["is_success"]) for info in infos]
-    fractions = [float(info.get("constraint_fraction", info["is_success"])) for info in infos]
-    return tasks_of(infos, tasks), successes, fractions
-
-
 def tasks_of(infos: Sequence[Mapping[str, Any]], tasks: Tasks) -> list[int]:
     """Return the task of each info, -1 for none: `task`, or that of its `level`."""
     return [
@@ -291,17 +282,15 @@ def tasks_of(infos: Sequence[Mapping[str, Any]], tasks: Tasks) -> list[int]:
     ]
 
 
-def sums_of(
-    episodes: NDArray[np.float64], count: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the tasks of episodes from an `EpisodeQueue`, `[R]`, and the sums over each, `[R, 3]`.
+def sums_of(episodes: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the tasks of episodes from an `EpisodeQueue`, `[R]`, and the sums over each, `[R, 2]`.
 
     `count` is the number of tasks; the task -1 is none of them.
     """
-    tasks = episodes[:, 0].astype(np.int64)
-    columns = np.ones(len(tasks)), episodes[:, 1], episodes[:, 2]
-    kept = tasks >= 0
-    sums = np.array([np.bincount(tasks[kept], each[kept], count) for each in columns]).T
+    tasks, successes = episodes[episodes[:, 0] >= 0].T
+    sums = np.array(
+        [np.bincount(tasks[which], minlength=count) for which in (..., successes > 0)]
+    ).T
     played = np.flatnonzero(sums[:, 0])
     return played, sums[played]
 

@@ -22,33 +22,27 @@ class EpisodeQueue:
     def __init__(self) -> None:
         self._first = 0  # the number of the oldest episode held
         self._states = np.empty(0, np.int8)  # of those from `_first` on
-        self._records = np.empty((0, 3))  # task, success, constraint fraction
+        self._records = np.empty((0, 2), np.int64)  # task, success
 
     def begin(self, count: int) -> NDArray[np.int64]:
         """Return the numbers of `count` episodes that begin now, int64 `[count]`."""
         held = len(self._states)
         self._states = np.append(self._states, np.full(count, _PENDING, np.int8))
-        self._records = np.append(self._records, np.zeros((count, 3)), axis=0)
+        self._records = np.append(self._records, np.zeros((count, 2), np.int64), axis=0)
         return np.arange(self._first + held, self._first + held + count)
 
-    def end(
-        self,
-        numbers: NDArray[np.int64],
-        tasks: ArrayLike,
-        successes: ArrayLike,
-        fractions: ArrayLike,
-    ) -> None:
-        """Enter the ends of episodes: their tasks, whether solved, the constraint fraction."""
+    def end(self, numbers: NDArray[np.int64], tasks: ArrayLike, successes: ArrayLike) -> None:
+        """Enter the ends of episodes: their tasks, and whether they were solved."""
         at = numbers - self._first
         self._states[at] = _ENDED
-        self._records[at] = np.array([tasks, successes, fractions], np.float64).T
+        self._records[at] = np.array([tasks, successes], np.int64).T
 
     def drop(self, numbers: NDArray[np.int64]) -> None:
         """Enter episodes that were reset before their end: they are never counted."""
         self._states[numbers - self._first] = _DROPPED
 
-    def pop(self) -> NDArray[np.float64]:
-        """Return task, success and constraint fraction of episodes that may be counted, `[E, 3]`.
+    def pop(self) -> NDArray[np.int64]:
+        """Return task and success of the episodes that may be counted, int64 `[E, 2]`.
 
         They are removed.
         """

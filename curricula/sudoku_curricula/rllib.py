@@ -23,15 +23,15 @@ from sudoku_curricula import curves
 from sudoku_curricula.curriculum import (
     Curriculum,
     PlayHeldOut,
-    columns_of,
     sums_of,
+    tasks_of,
 )
 from sudoku_curricula.episodes import EpisodeQueue
 from sudoku_curricula.schedules import ScheduleConfig
 from sudoku_curricula.wrappers import find_set_blanks
 
 CURRICULUM = "curriculum"  # key in a checkpoint's state
-_SUMS = ("episodes_by_task", "solved_by_task", "fraction_by_task")  # in the runners' metrics
+_SUMS = ("episodes_by_task", "solved_by_task")  # in the runners' metrics
 STEPS = "num_env_steps_sampled_lifetime"
 
 _LOSSES = {  # RLlib's metric name -> our curve name
@@ -183,8 +183,9 @@ class CurriculumCallback(RLlibCallback):
         """Count the training episodes that may be counted, in the process that played them."""
         if self._make_held_out is not None or env_runner.config.in_evaluation:
             return
-        columns = columns_of([episode.get_infos(-1)], self._tasks)
-        self._queue.end(self._numbers.pop(episode.id_), *columns)
+        info = episode.get_infos(-1)
+        tasks = tasks_of([info], self._tasks)
+        self._queue.end(self._numbers.pop(episode.id_), tasks, [info["is_success"]])
         for task, sums in zip(*sums_of(self._queue.pop(), len(self._tasks)), strict=True):
             for name, value in zip(_SUMS, sums.tolist(), strict=True):
                 metrics_logger.log_value((name, str(task)), value, reduce="sum")
@@ -245,7 +246,7 @@ class CurriculumCallback(RLlibCallback):
         # RLlib keeps tasks that ended no episode since its last result, with a sum of nan.
         rows = [[np.nan_to_num(part[task]) for part in parts] for task in parts[0]]
         tasks = np.array([int(task) for task in parts[0]], np.int64)
-        curriculum.count(tasks, np.array(rows, np.float64).reshape(-1, len(_SUMS)))
+        curriculum.count(tasks, np.array(rows, np.int64).reshape(-1, len(_SUMS)))
 
 
 class CurvesCallback(LoggerCallback):

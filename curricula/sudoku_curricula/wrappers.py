@@ -118,7 +118,7 @@ class VectorCurriculumWrapper(SudokuVectorWrapper):
         self._numbers[boards] = self.curriculum.begin(int(boards.sum()))
 
 
-READ = ("task", "level", "is_success", "constraint_fraction")  # what counts in an info at the end
+READ = ("task", "level", "is_success")  # what counts in an info at the end
 
 
 def find_set_blanks(envs: VectorEnv[Any, Any, Any]) -> SetBlanks:

@@ -28,8 +28,7 @@ def play(schedule, success, games=1000, advantages=np.nan):
     tasks = np.flatnonzero(counts)
     won = np.round(success[tasks] * counts[tasks]).astype(int)
     advantages = np.broadcast_to(advantages, counts.shape)[tasks]
-    fractions = won / counts[tasks]
-    schedule.update(Results(tasks, won, counts[tasks], fractions, advantages))
+    schedule.update(Results(tasks, won, counts[tasks], advantages))
 
 
 @pytest.mark.parametrize("name", OVER_TASKS)
