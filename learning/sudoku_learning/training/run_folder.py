@@ -13,7 +13,7 @@ import os
 from itertools import chain, count
 from pathlib import Path
 
-from sudoku_gym.policies.loading import checkpoints_of as checkpoints_of
+from sudoku_gym.policies.loading import checkpoints_of
 from sudoku_gym.storage.atomic import sync
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.checkpoint import CONFIG_FILE, FILES, WEIGHTS, Checkpoint
