@@ -16,6 +16,7 @@ from rich.console import Console
 from sudoku_curricula import curves
 from sudoku_curricula.curriculum import Curriculum
 from sudoku_gym.evaluation.tables import duration
+from sudoku_gym.policies.loading import checkpoints_of
 from sudoku_gym.puzzles.sources import Blanks, table_of
 from sudoku_gym.storage.atomic import write_json
 from sudoku_gym.storage.lock import locked
@@ -27,7 +28,6 @@ from sudoku_learning.training.learner import Learner, Progress, RunGenerators
 from sudoku_learning.training.run_folder import (
     LOCK,
     check_run_folder,
-    checkpoints_of,
     save_checkpoint,
 )
 

@@ -9,11 +9,12 @@ from typing import Any, TypeVar
 
 from torch import nn
 
+from sudoku_gym.policies.loading import checkpoints_of
 from sudoku_gym.storage.reading import error_context
 from sudoku_learning.networks import FactorGraphBody
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.config import TrainingConfig
-from sudoku_learning.training.run_folder import checkpoint_in, checkpoints_of
+from sudoku_learning.training.run_folder import checkpoint_in
 
 _Config = TypeVar("_Config")
 _Network = TypeVar("_Network", bound=nn.Module)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 
+from sudoku_gym.policies.loading import checkpoints_of
 from sudoku_learning.training import LearnerState, checkpoint
 from sudoku_learning.training.checkpoint import FILES, Checkpoint
 from sudoku_learning.training.learner import RunGenerators
 from sudoku_learning.training.run_folder import (
     check_run_folder,
     checkpoint_in,
-    checkpoints_of,
     save_checkpoint,
 )
 
