@@ -38,6 +38,7 @@ POINTS = 10  # times at which a run is measured
 GAMES = 400  # of minimal puzzles; an eighth of it at every other level
 EPISODES = 256  # per update of a schedule
 LAST = {"4x4": 12, "6x6": 26}  # levels begin at 2 blanks
+STEPS = {"4x4": 200_000, "6x6": 600_000}  # of the environment, in a run
 
 # by their own defaults, but for the levels, and for the threshold of those that climb
 SCHEDULES = {
@@ -67,8 +68,8 @@ class Config:
     """held against each other"""
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
     """of network, puzzles and play"""
-    steps: int = 200_000
-    """environment steps of a run"""
+    steps: int | None = None
+    """environment steps of a run; None takes those of the board"""
     workers: int = 2
     """runs at a time, a core each"""
     out: Path = Path("runs/curricula.json")
@@ -187,7 +188,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         for name in config.schedules
     ]
     with ProcessPoolExecutor(config.workers, get_context("spawn")) as pool:
-        runs = [pool.submit(run, **key, steps=config.steps) for key in wanted if results.lacks(key)]
+        lacking = [key for key in wanted if results.lacks(key)]
+        runs = [
+            pool.submit(run, **key, steps=config.steps or STEPS[key["board"]]) for key in lacking
+        ]
         for done in as_completed(runs):
             results.add(done.result())
     for board in config.settings:
