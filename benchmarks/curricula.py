@@ -189,9 +189,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     ]
     with ProcessPoolExecutor(config.workers, get_context("spawn")) as pool:
         lacking = [key for key in wanted if results.lacks(key)]
-        runs = [
-            pool.submit(run, **key, steps=config.steps or STEPS[key["board"]]) for key in lacking
-        ]
+        steps = [config.steps or STEPS[key["board"]] for key in lacking]
+        runs = [pool.submit(run, **k, steps=s) for k, s in zip(lacking, steps, strict=True)]
         for done in as_completed(runs):
             results.add(done.result())
     for board in config.settings:
