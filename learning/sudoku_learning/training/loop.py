@@ -18,6 +18,7 @@ from sudoku_curricula.curriculum import Curriculum
 from sudoku_gym.evaluation.tables import duration
 from sudoku_gym.policies.loading import checkpoints_of
 from sudoku_gym.puzzles.sources import Blanks, table_of
+from sudoku_gym.puzzles.tasks import PuzzleWeights
 from sudoku_gym.storage.atomic import write_json
 from sudoku_gym.storage.lock import locked
 from sudoku_gym.storage.reading import error_context
@@ -83,6 +84,7 @@ class Training(Generic[_Config]):
             self._set_blanks,
             metrics=("completion", *self.learner.metrics),
         )
+        self.curriculum.check_held_out()
         self.iteration = self.steps = 0
         self.seconds = 0.0
         self._iterations_after_the_end = 0
@@ -200,7 +202,8 @@ class Training(Generic[_Config]):
         }
 
     def _set_blanks(self, blanks: Blanks) -> None:
-        table_of(self._source, blanks)  # refuses tasks that can't be played
+        if not isinstance(blanks, PuzzleWeights):
+            table_of(self._source, blanks)  # refuses tasks that can't be played
         self._blanks = blanks
 
     def _checkpoint(self) -> Checkpoint:

@@ -132,7 +132,7 @@ def test_tasks_are_trained_by_their_weights(tmp_path):
     assert solved[0] > 20 and solved[0] > 3 * solved[1]  # which guesses seldom solve
     assert len(read_curves(tmp_path)["task_weight/search"][0]) == 6
     with pytest.raises(ValueError, match="single puzzles take training episodes"):
-        train(small(tmp_path / "other", curriculum=ReplayConfig(tasks="puzzle=0..9"))).run()
+        train(small(tmp_path / "other", curriculum=ReplayConfig(tasks="puzzle=0..9")))
 
 
 def test_points_after_the_checkpoint_are_dropped(tmp_path):
