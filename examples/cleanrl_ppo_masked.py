@@ -44,10 +44,8 @@ class Args:
 
     env_id: str = "Sudoku4x4-v0"
     """the id of the environment"""
-    first_blanks: int = 2
-    """blanks that the curriculum starts with"""
-    last_blanks: int = 12
-    """blanks that it ends with"""
+    schedule: str = "success-rate?start=2&stop=12&threshold=0.8"
+    """the curriculum; its threshold is low, since training games explore"""
     total_timesteps: int = 100_000
     """total timesteps of the experiment"""
     learning_rate: float = 1e-3
@@ -184,16 +182,10 @@ def main(argv=None):
         args.env_id,
         num_envs=args.num_envs,
         reward="sparse",
-        blanks=args.first_blanks,
         autoreset_mode="SameStep",
     )
     geometry = envs.unwrapped.geometry
-    schedule = make_schedule(
-        "success-rate",
-        start=args.first_blanks,
-        stop=args.last_blanks,
-        threshold=0.8,  # training games explore, and so understate the skill
-    )
+    schedule = make_schedule(args.schedule)
     envs = VectorCurriculumWrapper(envs, schedule, writer=writer)
     agent = Agent(geometry).to(device)
     optimizer = optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
@@ -332,7 +324,7 @@ def main(argv=None):
             writer.add_scalar("charts/episodic_return", np.mean(returns_of_episodes), global_step)
             writer.add_scalar("charts/episodic_length", np.mean(lengths_of_episodes), global_step)
             print(
-                f"global_step={global_step}, blanks={schedule.level}, "
+                f"global_step={global_step}, blanks={envs.curriculum.level:.1f}, "
                 f"episodic_return={np.mean(returns_of_episodes):.3f}"
             )
         writer.add_scalar("charts/learning_rate", optimizer.param_groups[0]["lr"], global_step)

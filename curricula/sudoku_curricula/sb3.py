@@ -73,6 +73,7 @@ class CurriculumCallback(BaseCallback):
         self._started = (0, 0.0)
         self._numbers = np.empty(0, np.int64)  # of the running episodes; -1: begun before
         self._tasks: list[list[int]] = []  # of each board at each step of a rollout
+        self._trained: list[NDArray[np.bool_]] = []  # whether they are trained on
 
     def _on_training_start(self) -> None:
         self._started = self.num_timesteps, time.perf_counter()
@@ -94,7 +95,9 @@ class CurriculumCallback(BaseCallback):
         assert self.curriculum is not None
         self.curriculum.steps = self.num_timesteps
         if hasattr(self.model, "rollout_buffer"):
-            self._tasks.append(tasks_of(self.locals["infos"], self.schedule.tasks))
+            tasks = tasks_of(self.locals["infos"], self.schedule.tasks)
+            self._tasks.append(tasks)
+            self._trained.append(self.schedule.trains()[tasks])
         if self._held_out is None:
             self._report_training_episodes(self.curriculum)
         elif self.num_timesteps >= self._next_evaluation:
@@ -107,7 +110,7 @@ class CurriculumCallback(BaseCallback):
         record, known = self.logger.record, self.logger.name_to_value
         assert self.curriculum is not None
         self.curriculum.write_weights()
-        self._note_advantages(self.curriculum)
+        self._use_advantages(self.curriculum)
         for name, (common, sign) in _LOSSES.items():
             if name in known:
                 record(common, sign * known[name])
@@ -131,15 +134,21 @@ class CurriculumCallback(BaseCallback):
             curriculum.end(numbers, ended)
         self._keep_state()
 
-    def _note_advantages(self, curriculum: Curriculum) -> None:
-        """Hand on the mean absolute advantage of each task's steps in a rollout of PPO."""
+    def _use_advantages(self, curriculum: Curriculum) -> None:
+        """Hand on the mean absolute advantage of each task's steps in a rollout of PPO.
+
+        Steps on tasks that are not trained on lose their advantages, and so teach nothing.
+        """
         if self._tasks:
-            tasks = np.array(self._tasks)
+            tasks, left_out = np.array(self._tasks), ~np.array(self._trained)
             buffer: Any = self.model.rollout_buffer  # type: ignore[attr-defined]
             sizes = np.abs(buffer.advantages[: len(tasks)])
             played = np.unique(tasks[tasks >= 0])
             curriculum.note_advantages(played, np.array([sizes[tasks == t].mean() for t in played]))
+            buffer.advantages[: len(tasks)][left_out] = 0
+            buffer.returns[: len(tasks)][left_out] = buffer.values[: len(tasks)][left_out]
         self._tasks.clear()
+        self._trained.clear()
 
     def _report_held_out(self, curriculum: Curriculum, held_out: PlayHeldOut) -> None:
         at_level, minimal = curriculum.report_held_out(held_out)

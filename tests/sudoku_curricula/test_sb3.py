@@ -202,3 +202,22 @@ def test_a_player_never_passes_a_threshold_above_its_success():
     model.learn(512 * 60, CurriculumCallback(schedule, episodes_per_update=100))
     assert schedule.level == 2 and schedule.updates > 20
     assert 0.2 < schedule.rate < 0.5
+
+
+def test_a_robust_replay_does_not_learn_from_new_tasks():
+    schedule = make_schedule("replay", tasks="blanks=2..6", robust=True)
+    model = ppo()
+    seen = []
+
+    class Watch(CurriculumCallback):
+        def _on_rollout_end(self):
+            new = ~np.array(self._trained)
+            super()._on_rollout_end()
+            buffer = self.model.rollout_buffer
+            assert (buffer.advantages[new] == 0).all()
+            assert (buffer.returns[new] == buffer.values[new]).all()
+            seen.append((new.sum(), np.count_nonzero(buffer.advantages)))
+
+    model.learn(300, Watch(schedule, episodes_per_update=10))
+    assert seen[0][0] > 0  # at first every task is new, and in the end none is
+    assert seen[-1][0] == 0 < seen[-1][1]

@@ -39,7 +39,7 @@ class ReplayConfig:
     staleness: float = 0.1
     """Share of the replays that go by staleness, rho."""
     robust: bool = False
-    """Whether games on new tasks only score them."""
+    """Whether games on new tasks only score them; PPO of Stable-Baselines3 heeds it."""
 
     def __post_init__(self) -> None:
         if self.score not in ("regret", "advantage"):
