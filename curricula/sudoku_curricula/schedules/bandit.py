@@ -22,14 +22,14 @@ class BanditConfig:
     """Draw the tasks that teach most, by their rewards so far.
 
     The reward of a task is the mean absolute advantage of its games where the trainer measures it
-    (Chen et al. 2025, arXiv 2505.14970, section 3). Else it is 2 p (1 - p) with their success p:
+    (Chen et al. 2025, arXiv 2505.14970). Else it is 2 p (1 - p) with their success p:
     the same where a return is 0 or 1 and p its baseline.
     """
 
     tasks: str = "blanks=2..12"
     """The tasks, as in `sudoku_gym.puzzles.Tasks`."""
     rule: Literal["exp3.s", "softmax"] = "softmax"
-    """`exp3.s`: Graves et al. (2017, arXiv 1704.03003), section 3, rewards scaled by their 20 and
+    """`exp3.s`: Graves et al. (2017, arXiv 1704.03003), rewards scaled by their 20 and
     80 % quantiles; `softmax`: Chen et al. (2025), a moving average of the rewards of each task."""
     rate: float = 0.2
     """Step of the weights (eta), or of the moving average (alpha)."""

@@ -18,7 +18,7 @@ from sudoku_gym.storage.checks import check_counts, check_shares
 class LearnabilityConfig:
     """Weigh tasks by p (1 - p), where p is their success: what is always or never solved is left.
 
-    Rutherford et al. (2024, arXiv 2408.15099), section 4, who estimate p by rollouts on many tasks
+    Rutherford et al. (2024, arXiv 2408.15099), who estimate p by rollouts on many tasks
     in between. Tasks are few here and all are played all the time, so p comes from their latest
     games. A task without games counts as p = 1/2.
     """

@@ -20,7 +20,7 @@ class LearningProgressConfig:
 
     Progress is |f(p) - f(q)|, where p is a fast moving average of a task's success, q a slow one of
     p, and f stretches small shares, since the first successes say most. Kanitscheider et al. (2021,
-    arXiv 2106.14876), section 3; bidirectional as theirs, so that what is being forgotten counts
+    arXiv 2106.14876); bidirectional as theirs, so that what is being forgotten counts
     too. They pass the progress through a sigmoid of its z-score; here the weights are the progress
     itself, which needs no further setting where tasks are few.
     """

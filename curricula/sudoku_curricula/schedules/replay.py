@@ -23,7 +23,7 @@ class ReplayConfig:
 
     A replayed task has weight (1 - staleness) * h + staleness * c: h falls with the rank of its
     score as rank^(-1 / temperature), c grows with the updates since it was played (Jiang et al.
-    2021, arXiv 2010.03934, section 3, eqs. 3 to 5). With `robust`, only replayed tasks are trained
+    2021, arXiv 2010.03934). With `robust`, only replayed tasks are trained
     on (Jiang et al. 2021, arXiv 2110.02439): new ones are only scored, see `trains`.
     """
 

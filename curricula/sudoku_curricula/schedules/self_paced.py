@@ -26,7 +26,7 @@ class SelfPacedConfig:
     Each update takes the distribution p nearest to the target t, in KL(p || t), with an expected
     success of at least `success` and KL(p || p before) of at most `divergence`; while the success
     can't be had within that divergence, the p that comes closest to it. Klink et al. (2021, arXiv
-    2102.13176), section 4, with tasks in place of a continuous context, where the optimum has a
+    2102.13176), with tasks in place of a continuous context, where the optimum has a
     closed form with two multipliers. The target gives `floor` of its weight to all tasks.
     """
 

@@ -21,7 +21,7 @@ class TargetConfig:
 
     The tasks are taken to be in the order of their difficulty. After each update the difficulty d,
     a place in that order, becomes d + step * tanh(sensitivity * (success - success_target)), as in
-    Shi et al. (2025), section 3.2, eq. 3. A d between two tasks weighs both.
+    Shi et al. (2025, arXiv 2504.05520). A d between two tasks weighs both.
     """
 
     tasks: str = "blanks=2..12"
