@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,9 +25,11 @@ def task_history(
 ) -> tuple[list[str], NDArray[np.float64], NDArray[np.float64]]:
     """Return tasks, steps `[S]` and values `[T, S]` of the curves `group/task` of a run.
 
-    A value holds until the next one; before the first it is nan.
+    A value holds until the next one; before the first it is nan. Tasks are in the order of the
+    numbers in their names, since some loggers write them by the alphabet.
     """
     tags = [tag for tag in run if tag.startswith(f"{group}/")]
+    tags.sort(key=lambda tag: [int(number) for number in re.findall(r"\d+", tag)])
     steps = np.unique(np.concatenate([run[tag][0] for tag in tags])) if tags else np.empty(0)
     values = np.full((len(tags), len(steps)), np.nan)
     for row, tag in zip(values, tags, strict=True):
