@@ -121,6 +121,10 @@ class CurriculumCallback(BaseCallback):
         steps, start = self._started
         seconds = time.perf_counter() - start
         record(curves.STEPS_PER_SECOND, (self.num_timesteps - steps) / seconds)
+        self._keep_state()  # of the same moment as the weights, which learn between rollouts
+
+    def _on_training_end(self) -> None:
+        self._keep_state()
 
     def _report_training_episodes(self, curriculum: Curriculum) -> None:
         dones: NDArray[np.bool_] = self.locals["dones"]
@@ -132,7 +136,6 @@ class CurriculumCallback(BaseCallback):
         self._numbers[dones] = curriculum.begin(int(dones.sum()))
         if ended:
             curriculum.end(numbers, ended)
-        self._keep_state()
 
     def _use_advantages(self, curriculum: Curriculum) -> None:
         """Hand on the mean absolute advantage of each task's steps in a rollout of PPO.
@@ -158,7 +161,6 @@ class CurriculumCallback(BaseCallback):
                 f"{at_level:6.1%} at the level, {minimal:6.1%} of minimal puzzles",
                 flush=True,
             )
-        self._keep_state()
 
     def _keep_state(self) -> None:
         assert self.curriculum is not None

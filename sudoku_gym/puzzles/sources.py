@@ -125,8 +125,7 @@ class BankSource:
             ValueError: if no puzzle has so many blanks or belongs to a task; or from the weights.
         """
         if isinstance(blanks, str):
-            tasks = Tasks(blanks)
-            blanks = TaskWeights(tasks, np.ones(len(tasks)))
+            blanks = TaskWeights.equal(blanks)
         if isinstance(blanks, TaskWeights):
             if self._rows is None or self._rows[0] != blanks.tasks:
                 self._rows = blanks.tasks, rows_of(blanks.tasks, self.puzzle_set, self.bank[2])
@@ -204,7 +203,7 @@ def blanks_cdf(blanks: Blanks, max_blanks: int) -> NDArray[np.float64]:
 def _weights(blanks: Blanks, max_blanks: int) -> tuple[Sequence[int], ArrayLike]:
     """Return numbers of blanks, of a pair at most one too many, and the weight of each (or all)."""
     if isinstance(blanks, str):
-        blanks = TaskWeights(Tasks(blanks), np.ones(len(Tasks(blanks))))
+        blanks = TaskWeights.equal(blanks)
     if isinstance(blanks, TaskWeights):
         if not blanks.tasks.only_blanks:
             raise ValueError(

@@ -93,6 +93,12 @@ class TaskWeights:
     tasks: Tasks
     weights: NDArray[np.float64]
 
+    @classmethod
+    def equal(cls, text: str) -> TaskWeights:
+        """Return equal weights of the tasks of a text."""
+        tasks = Tasks(text)
+        return cls(tasks, np.ones(len(tasks)))
+
 
 @dataclass(frozen=True, eq=False)
 class PuzzleWeights:

@@ -29,7 +29,8 @@ class EditConfig:
     and edited: a given more, a given less, or two digits exchanged in a part of the solution where
     they can be. A child takes the place of the puzzle with the least weight, and gives it back if
     its own first score is lower. Parker-Holder et al. (2022, arXiv 2203.01302), Algorithm 1;
-    their editor adds and removes walls of a maze.
+    their editor adds and removes walls of a maze. A game that began before an edit is scored as one
+    of the child.
     """
 
     source: str = "9x9"
