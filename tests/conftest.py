@@ -17,7 +17,8 @@ def pytest_collection_modifyitems(items):
     tests with Ray are one group, the longest, and come first, so that no process waits for them.
     """
     for item in items:
-        programs = item.path.name == "test_examples.py" or "benchmark" in item.path.name
+        name = item.path.name
+        programs = name in ("test_examples.py", "test_one_file.py") or "benchmark" in name
         if programs or item.path.parent.name == "browser" or "ray_cluster" in item.fixturenames:
             item.add_marker("slow")
         if item.get_closest_marker("xdist_group") is None:
