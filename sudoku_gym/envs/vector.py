@@ -70,7 +70,8 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
     - `num_envs`: B.
     - `autoreset_mode`: above.
     - `num_threads`: how many threads step the boards. What happens does not depend on it.
-    - `max_episode_steps`: Gymnasium's name for `max_steps`, which it passes on from a spec.
+    - `max_episode_steps`: comes from a spec and says what `max_steps` says; no other number is
+      accepted, since `gym.make` cuts games there by a wrapper that pays nothing.
     - all others as in `SudokuEnv` (`EnvOptions`).
 
     ## Version History
@@ -103,11 +104,13 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
     ) -> None:
         if num_envs < 1 or num_threads < 1:
             raise ValueError(f"num_envs={num_envs}, num_threads={num_threads}: use at least one")
-        chosen = EnvOptions(source, **{"max_steps": max_episode_steps} | options)
+        chosen = EnvOptions(source, **options)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = self.metadata | {"autoreset_mode": self.autoreset_mode}
         self.render_mode = chosen.render_mode
         self._batch = batch = BoardBatch(num_envs, chosen)
+        if max_episode_steps not in (None, batch.named_rules.max_steps):
+            raise ValueError(f"max_episode_steps={max_episode_steps}: use max_steps instead")
         self._reward = chosen.reward if callable(chosen.reward) else None
         self._is_seeded = False
         self._with_info = chosen.with_info

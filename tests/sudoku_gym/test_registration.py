@@ -68,10 +68,18 @@ def test_a_vector_spec_makes_the_same_environment_again():
     np.testing.assert_array_equal(again.reset(seed=1)[0], envs.reset(seed=1)[0])
 
 
-def test_make_vec_passes_its_step_limit_on():
-    envs = gym.make_vec("Sudoku4x4-v0", num_envs=1, max_episode_steps=1)
-    envs.reset(seed=0)
-    assert envs.step([0])[3].tolist() == [True]
+def test_one_board_and_many_pay_alike_at_their_step_limit():
+    options = {"blanks": 4, "max_steps": 2}
+    env, envs = gym.make("Sudoku4x4-v0", **options), gym.make_vec("Sudoku4x4-v0", 1, **options)
+    (_, info), (_, infos) = env.reset(seed=0), envs.reset(seed=0)
+    for _ in range(2):
+        _, reward, _, truncated, info = env.step(int(info["action_mask"].argmax()))
+        _, rewards, _, truncations, infos = envs.step(infos["action_mask"].argmax(1))
+    assert truncated and truncations.all()
+    assert reward == rewards[0] == info["constraint_fraction"] > 0
+    assert gym.make_vec(envs.spec).unwrapped.max_steps == 2
+    with pytest.raises(ValueError, match="use max_steps"):
+        gym.make_vec("Sudoku4x4-v0", num_envs=1, max_episode_steps=2)
 
 
 def test_an_id_without_a_version_means_the_latest():

@@ -149,6 +149,8 @@ def sudoku_config(
     config.env_runners(
         num_envs_per_env_runner=num_envs, gym_env_vectorize_mode="vector_entry_point"
     )
+    # One board at a time: the first games to end on many boards are the failed ones.
+    config.evaluation(evaluation_config={"num_envs_per_env_runner": 1})
     config.fault_tolerance(restart_failed_env_runners=True, delay_between_env_runner_restarts_s=0)
     config.rl_module(
         rl_module_spec=RLModuleSpec(module_class=module),
