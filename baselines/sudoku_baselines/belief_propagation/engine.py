@@ -2,7 +2,8 @@
 
 Beliefs and messages are logarithms, with a lower bound that keeps their products from underflowing.
 Exact zeros are kept apart: a digit leaves the `support` of a cell when a factor's message to it is
-zero, and never comes back. Which `Digits` a unit's messages start from is the schedule's choice.
+zero, and never comes back, unless `exact_zeros` is off. Which `Digits` a unit's messages start
+from is the schedule's choice.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -86,7 +87,7 @@ def update_unit(unit, known, state, tables, config, work):
     They are made from the `Digits` that are `known`, and their zeros go into `state`.
     """
     counts, forward, backward, incoming, outgoing = work
-    positions, digits = _open_part(tables.units[unit], known)
+    positions, digits = _open_part(tables.units[unit], known, config.exact_zeros)
     if len(positions) != len(digits):
         return False
     if not _write_incoming(unit, positions, digits, known, state, tables, config, incoming):
@@ -100,14 +101,17 @@ def update_unit(unit, known, state, tables, config, work):
 
 
 @njit(cache=True)
-def _open_part(cells, known):
-    """Return the positions of undecided cells in a unit, and the digits that decided ones leave."""
+def _open_part(cells, known, exact_zeros):
+    """Return the positions of undecided cells in a unit, and the digits that decided ones leave.
+
+    All positions and digits without `exact_zeros`.
+    """
     size = len(cells)
     positions = np.empty(size, np.int64)
     is_free = np.ones(size, np.bool_)
     count = 0
     for position, cell in enumerate(cells):
-        if known.choices[cell] > 1:
+        if known.choices[cell] > 1 or not exact_zeros:
             positions[count] = position
             count += 1
         else:
@@ -157,8 +161,10 @@ def _write_outgoing(unit, positions, digits, known, state, tables, config, outgo
                 message = max(np.log(outgoing[i, j] / highest), config.min_log_message)
                 kept = damping * log_messages[edge, digit]
                 log_messages[edge, digit] = kept + (1 - damping) * message
-            else:
+            elif config.exact_zeros:
                 support[cell, digit] = False
+            else:
+                log_messages[edge, digit] = config.min_log_message
         _keep_only(support[cell], digits)  # not the digits of decided cells
         choices[cell] = np.count_nonzero(support[cell])
         if choices[cell] == 0:

@@ -3,7 +3,7 @@
 Paper: Khan, Jabbari, Jabbari and Ghanbarinejad, "Solving Sudoku using probabilistic graphical
 models". The rules, flooding, Sinkhorn balancing and the solution check are the paper's; damping,
 other schedules, fractional weights and placement factors are additions of ours. Cells
-start with their candidates, where the paper's start with all digits.
+start with their candidates, as the paper's do.
 """
 
 from __future__ import annotations
@@ -42,6 +42,10 @@ class BeliefPropagationConfig:
     """the messages of a unit"""
     iterations: int = 200
     """the most to make on one puzzle"""
+    exact_zeros: bool = True
+    """a digit whose message is zero leaves its cell for good, and cells that are down to one digit
+    leave the messages of their units; False takes equation 5 literally, and never finds a
+    contradiction"""
     sinkhorn_every: int = 0
     """iterations between two balancings of the beliefs, which then are the priors; 0 for none"""
     sinkhorn_rounds: int = 300
@@ -204,7 +208,11 @@ def max_product(**changes: Any) -> BeliefPropagation:
 
 
 def bp_sinkhorn(**changes: Any) -> BeliefPropagation:
-    """Make the paper's own solver: eq. 5, and Sinkhorn balancing every second iteration."""
+    """Make the paper's own solver: eq. 5, and Sinkhorn balancing every second iteration.
+
+    The paper balances with "a small number of iterations"; here it is until nothing changes, 300
+    at most (`sinkhorn_rounds`), which solves more. `exact_zeros=False` is eq. 5 to the letter.
+    """
     config = BeliefPropagationConfig(rule="polynomial", sinkhorn_every=2, check_every=2)
     return BeliefPropagation(config, **changes)
 

@@ -5,7 +5,7 @@ from sudoku_gym.geometry import symmetry
 from sudoku_gym.puzzles import complete4x4
 from sudoku_gym.puzzles.difficulty import grade
 
-# cAlphaZero, table 1, and the same counted for 15 and 16 givens
+# Multiverse, table 1, and the same counted for 15 and 16 givens
 WELL_POSED = {
     4: 25728,
     5: 284160,
