@@ -104,6 +104,7 @@ class CAlphaZeroLearner(SamplingLearner):
 
     def __init__(self, config: CAlphaZeroConfig, random: RunGenerators) -> None:
         self.config = config
+        self.actions = config.search.actions
         self._geometry = geometry_of_env(config.env)
         make = partial(Network, config.network, POLICY_AND_VALUE, self._geometry)
         self.network = seeded(int(random.numpy.integers(2**32)), make).eval()

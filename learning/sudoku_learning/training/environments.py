@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 from tyro.constructors import PrimitiveConstructorSpec
 
+from sudoku_gym.board.actions import Actions
 from sudoku_gym.envs.options import EnvOptions
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_gym.evaluation import Evaluation, evaluate
@@ -35,24 +36,32 @@ EnvId: TypeAlias = Annotated[
 class HeldOut:
     """Evaluates a policy on `games` held-out puzzles a call; the callback of a curriculum.
 
-    `rng` draws them from a source such as `resolve_source("4x4", "validation")`; `latest` is the
-    result of the last call, None before the first, and `puzzles` int8 `[games, N, N]` are what it
-    played.
+    `rng` draws them from a source such as `resolve_source("4x4", "validation")`; `actions` as in
+    `SudokuEnv`. `latest` is the result of the last call, None before the first, and `puzzles` int8
+    `[games, N, N]` are what it played.
     """
 
     def __init__(
-        self, policy: Policy, source: PuzzleSource, games: int, rng: np.random.Generator
+        self,
+        policy: Policy,
+        source: PuzzleSource,
+        games: int,
+        rng: np.random.Generator,
+        actions: Actions = "legal",
     ) -> None:
         self.latest: Evaluation | None = None
         self.games = games
         self._policy = policy
         self._source = source
         self._rng = rng
+        self._actions = actions
 
     def __call__(self, blanks: Blanks, games: int | None = None) -> tuple[int, int]:
         """Play puzzles with `blanks` (None: as stored); return the numbers of solved and of all."""
         self.puzzles, _ = self._source.sample(games or self.games, blanks, self._rng)
-        self.latest = evaluate(self._policy, self.puzzles, geometry=self._source.geometry)
+        self.latest = evaluate(
+            self._policy, self.puzzles, geometry=self._source.geometry, actions=self._actions
+        )
         return int(self.latest.solved.sum()), len(self.latest.solved)
 
 

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from sudoku_gym.board.actions import Actions
 from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.sources import Blanks
 
@@ -90,6 +91,8 @@ class Learner(Protocol):
 
     metrics: tuple[str, ...] = ()
     """those its reports hold beside `completion`, which held-out games measure"""
+    actions: Actions = "legal"
+    """the placements that its games allow, and held-out games too"""
 
     def start(self) -> None:
         """Get ready, e.g. start actors; called once before the first `learn`."""

@@ -189,8 +189,9 @@ class Training(Generic[_Config]):
 
     def _evaluate(self) -> dict[str, float]:
         """Play held-out games, and return the points of their curves."""
+        learner, games = self.learner, self.config.validation_games
         held_out = HeldOut(
-            self.learner.policy(), self._source, self.config.validation_games, self.random.numpy
+            learner.policy(), self._source, games, self.random.numpy, learner.actions
         )
         self._held_out = held_out
         at_level, minimal = self.curriculum.report_held_out(held_out)

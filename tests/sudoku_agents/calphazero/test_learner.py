@@ -25,7 +25,7 @@ from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.testing import check_policy
-from sudoku_learning.networks import POLICY_AND_VALUE, FactorGraphConfig, Network
+from sudoku_learning.networks import POLICY_AND_VALUE, FactorGraphConfig, MLPConfig, Network
 from sudoku_learning.training import Training
 
 
@@ -179,3 +179,12 @@ def test_rounds_depend_on_how_a_network_is_used():
     )
     whole = load_policy("expert-iteration?search=best-first&restarts=0").solver
     assert whole.network.body.rounds == 1024
+
+
+def test_held_out_games_allow_the_actions_of_self_play(tmp_path):
+    shares = {}
+    for actions in ("blank", "legal"):  # 8 actions at two blanks, or 2 or 3
+        search = SearchConfig(simulations=4, reward="terminal", actions=actions)
+        training = train(small(tmp_path / actions, search=search, network=MLPConfig()))
+        shares[actions] = training.step().curves[SUCCESS_RATE]
+    assert shares["blank"] < 0.5 < shares["legal"]
