@@ -34,14 +34,15 @@ class TargetsConfig:
     """where a game was solved, every placement of its boards has a target: the one board it ended
     with says which are right"""
     tau: float = 0.02
-    """soft update of the target network: its weights move by this share at each update"""
+    """soft update of the target network: its weights move by this share at each update. It plays,
+    and is saved, for it changes less from update to update than the network under training"""
 
     def __post_init__(self) -> None:
         """Check the values."""
         check_counts(self, "n_step")
         check_shares(self, "discount")
-        if not 0 < self.tau <= 1:
-            raise ValueError(f"tau must lie in (0, 1], not {self.tau}")
+        if not 0 < self.tau < 1:
+            raise ValueError(f"tau must lie in (0, 1), not {self.tau}")
 
 
 @registered("dqn/replay")
@@ -99,6 +100,8 @@ class DQNConfig(TrainingConfig):
     """games per iteration, played in parallel"""
     sampling_rounds: int | None = 32
     """rounds of a recurrent body at each move of these games, at most; None takes those of play"""
+    sampling_restarts: int = 0
+    """further starts of the boards of these games that have not converged, see `Restarts`"""
     random_moves: float = 1.0
     """random moves a game, on average: epsilon is this, divided by the blanks at its start"""
     reward: RewardName = "sparse"
@@ -138,8 +141,9 @@ class DQNConfig(TrainingConfig):
         super().__post_init__()
         find_env(self.env)
         check_counts(self, "games", "sampling_rounds")
-        if self.random_moves < 0:
-            raise ValueError(f"random_moves must not be negative, but is {self.random_moves}")
+        for name in ("random_moves", "sampling_restarts"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} must not be negative, but is {getattr(self, name)}")
         if self.values == "solvable" and self.reward == "dense":
             raise ValueError(
                 "values='solvable' lie between 0 and 1, dense returns do not: use values='plain'"

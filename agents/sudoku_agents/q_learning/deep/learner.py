@@ -24,10 +24,12 @@ from sudoku_curricula import curves
 from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_gym.puzzles.sources import Blanks
-from sudoku_learning.networks import FactorGraphBody, NetworkPolicy
+from sudoku_learning.networks import FactorGraphBody, Network, NetworkPolicy, Restarts
 from sudoku_learning.networks.network import seeded
+from sudoku_learning.networks.policy import PLAY_THRESHOLD
 from sudoku_learning.recurrent import run_updates
 from sudoku_learning.training import (
+    EMA,
     LearnerState,
     Optimizer,
     Progress,
@@ -41,6 +43,7 @@ from sudoku_learning.training.sampling import (
     SamplingLearner,
     SamplingTask,
     make_sampler,
+    split_games,
 )
 
 
@@ -60,7 +63,9 @@ class DQNPlayer:
     def __init__(self, config: DQNConfig) -> None:
         self._config = config
         geometry = geometry_of_env(config.env)
-        self._policy = NetworkPolicy(make_q_network(config, geometry), HEAD)
+        threshold = PLAY_THRESHOLD if config.values == "solvable" else None
+        network, restarts = make_q_network(config, geometry), Restarts(config.sampling_restarts)
+        self._policy = NetworkPolicy(network, HEAD, threshold, restarts)
         body = self._policy.network.body
         if isinstance(body, FactorGraphBody) and config.sampling_rounds is not None:
             body.rounds = min(config.sampling_rounds, body.rounds)
@@ -157,7 +162,6 @@ Q_ERROR = "losses/q_error"
 """Mean absolute error of the action values."""
 Q_VALUE = "losses/q_value"
 """Action values of the moves trained on, averaged."""
-_TARGET = "target."
 
 
 class DQNLearner(SamplingLearner):
@@ -167,10 +171,9 @@ class DQNLearner(SamplingLearner):
         self.config = config
         self._geometry = geometry_of_env(config.env)
         make = partial(make_q_network, config, self._geometry)
-        seed = int(random.numpy.integers(2**32))
-        self.network = seeded(seed, make).eval()
-        self.target_network = seeded(seed, make).train()  # as many rounds as in training
+        self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
         self.optimizer = Optimizer(self.network, config.optimizer)
+        self._average = EMA(self.network, self.optimizer, 1 - config.targets.tau)
         self.replay = TransitionReplay(
             config.replay.capacity, self._geometry.size, config.replay.priority
         )
@@ -179,10 +182,11 @@ class DQNLearner(SamplingLearner):
     def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
         """Play games with the given numbers of blanks, and update the network."""
         config, rng = self.config, random.numpy
-        games: DQNGames = self.sample(config.games, blanks, config.ray, rng)
+        tasks = split_games(config.games, blanks, config.ray, rng)
+        games = DQNGames.concatenate(self.sampler.sample(self.target_network.state_dict(), tasks))
         self.replay.add(games.transitions)
         self.optimizer.schedule(progress.share)
-        networks = self.network, self.target_network
+        networks = self.network, self.target_network.train()  # with as many rounds
         batch = ReplayBatch(*networks, self.replay, self._geometry, config, rng)
         count = ceil(config.updates.passes * len(games.transitions) / config.optimizer.batch_size)
         means = run_updates(self.network, self.optimizer, [batch] * count)
@@ -204,23 +208,23 @@ class DQNLearner(SamplingLearner):
             },
         )
 
+    @property
+    def target_network(self) -> Network:
+        """The moving average of the weights, which plays."""
+        return self._average.network
+
     def policy(self) -> NetworkPolicy:
         """Return the greedy policy."""
-        return NetworkPolicy(self.network, HEAD)
+        return NetworkPolicy(self.target_network, HEAD)
 
     def state(self) -> LearnerState:
-        """Return weights, optimizer, target network and replay."""
-        own, target = super().state(), self.target_network.state_dict()
-        named = {f"{_TARGET}{name}": value for name, value in target.items()}
-        return replace(own, tensors=own.tensors | named)
+        """Return weights, optimizer and replay."""
+        return replace(self._average.state(), arrays=self.replay.arrays())
 
     def restore(self, state: LearnerState) -> None:
         """Restore the state of a learner with the same configuration."""
-        tensors = dict(state.tensors)
-        names = self.target_network.state_dict()
-        target = {name: tensors.pop(f"{_TARGET}{name}") for name in names}
-        super().restore(replace(state, tensors=tensors))
-        self.target_network.load_state_dict(target)
+        self._average.restore(state)
+        self.replay.restore(state.arrays)
 
 
 main = partial(train_cli, DQNConfig, DQNLearner, "dqn")

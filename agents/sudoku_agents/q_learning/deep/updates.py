@@ -18,7 +18,6 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.exact_cover import constraint_members
 from sudoku_learning.networks import Network
 from sudoku_learning.recurrent import RecurrentBatch, Segment
-from sudoku_learning.training import Optimizer
 
 
 @dataclass(frozen=True)
@@ -125,7 +124,7 @@ SOLVED_ERROR = 0.5  # a board is solved if every value with a target is nearer t
 
 
 class ReplayBatch(RecurrentBatch):
-    """Boards of transitions drawn from the replay, under training; each update is a soft one too.
+    """Boards of transitions drawn from the replay, under training.
 
     With `segments=1` every update draws a fresh batch; otherwise boards and recurrent states carry
     over. `boards` are int8 `[B, N, N]`, `masks` bool `[B, N**3]`.
@@ -158,12 +157,6 @@ class ReplayBatch(RecurrentBatch):
         self._replay_index = np.zeros(count, np.int64)
         self._loss_weights = np.zeros(count, np.float32)
         self._free_rows = np.arange(count)
-
-    def update(self, optimizer: Optimizer) -> dict[str, float]:
-        """Update the network, then the target network softly; return the metrics."""
-        metrics = super().update(optimizer)
-        soft_update(self._target_network, self._network, self._config.targets.tau)
-        return metrics
 
     def run_segment(self) -> Segment:
         """Fill free rows and run the network.
@@ -248,10 +241,3 @@ def q_loss(
         loss = functional.smooth_l1_loss(values, target_values, reduction="none")
     return ((loss * known).sum(-1) * torch.from_numpy(weights)).mean()
 
-
-def soft_update(target_network: Network, network: Network, tau: float) -> None:
-    """Move the weights of the target network towards the network's by the share `tau`."""
-    parameters = zip(target_network.parameters(), network.parameters(), strict=True)
-    with torch.no_grad():
-        for target_weight, weight in parameters:
-            target_weight.lerp_(weight, tau)
