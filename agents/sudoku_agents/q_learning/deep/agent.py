@@ -47,9 +47,13 @@ def load(
     """
     read = partial(config_from_json, kind=DQNConfig)
     config, network = load_network(folder, read, _make, rounds=rounds)
-    if threshold is None and config.values == "solvable":
-        threshold = PLAY_THRESHOLD
+    threshold = play_threshold(config) if threshold is None else threshold
     return NetworkPolicy(network, HEAD, threshold, Restarts.of_options(restarts, noise))
+
+
+def play_threshold(config: DQNConfig) -> float | None:
+    """Return the default of `load`'s threshold, with which training games are played too."""
+    return PLAY_THRESHOLD if config.values == "solvable" else None
 
 
 def _make(config: DQNConfig) -> Network:

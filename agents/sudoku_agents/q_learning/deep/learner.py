@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sudoku_agents.q_learning.deep.agent import HEAD, make_q_network
+from sudoku_agents.q_learning.deep.agent import HEAD, make_q_network, play_threshold
 from sudoku_agents.q_learning.deep.config import DQNConfig
 from sudoku_agents.q_learning.deep.replay import TransitionReplay, Transitions
 from sudoku_agents.q_learning.deep.updates import ReplayBatch
@@ -26,7 +26,6 @@ from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.networks import FactorGraphBody, Network, NetworkPolicy, Restarts
 from sudoku_learning.networks.network import seeded
-from sudoku_learning.networks.policy import PLAY_THRESHOLD
 from sudoku_learning.recurrent import run_updates
 from sudoku_learning.training import (
     EMA,
@@ -63,9 +62,8 @@ class DQNPlayer:
     def __init__(self, config: DQNConfig) -> None:
         self._config = config
         geometry = geometry_of_env(config.env)
-        threshold = PLAY_THRESHOLD if config.values == "solvable" else None
         network, restarts = make_q_network(config, geometry), Restarts(config.sampling_restarts)
-        self._policy = NetworkPolicy(network, HEAD, threshold, restarts)
+        self._policy = NetworkPolicy(network, HEAD, play_threshold(config), restarts)
         body = self._policy.network.body
         if isinstance(body, FactorGraphBody) and config.sampling_rounds is not None:
             body.rounds = min(config.sampling_rounds, body.rounds)
@@ -215,7 +213,7 @@ class DQNLearner(SamplingLearner):
 
     def policy(self) -> NetworkPolicy:
         """Return the greedy policy."""
-        return NetworkPolicy(self.target_network, HEAD)
+        return NetworkPolicy(self.target_network, HEAD, play_threshold(self.config))
 
     def state(self) -> LearnerState:
         """Return weights, optimizer and replay."""
