@@ -86,7 +86,6 @@ ROWS = {
     "tiny-recursion": "supervised",
     "exact-cover-supervised?mode=one-shot": "supervised",
     "exact-cover-supervised": "supervised",
-    "q-table": "learned without solutions",
     "dqn": "learned without solutions",
     "gflownet": "learned without solutions",
     "gflownet?sample=true": "learned without solutions",

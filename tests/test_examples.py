@@ -50,14 +50,6 @@ def test_plug_in_your_agent():
     assert rates["masked-random"] == 0 < rates["hidden-singles"]
 
 
-def test_q_table_with_curriculum(tmp_path):
-    results = run("q_table_with_curriculum", "--run", str(tmp_path))
-    own, others = (found["Q-table"] for found in results.values())
-    assert own.solved.all() and results["its own puzzles"]["masked-random"].completion_rate < 1
-    assert others.completion_rate < 0.5 and own.illegal == others.illegal == 0  # it knows its own
-    assert read_curves(tmp_path)[BLANKS_LEVEL][1][-1] > 6
-
-
 def test_train_a_network(tmp_path):
     results = run("train_a_network", "--run", str(tmp_path / "run"))
     assert results["untrained"].completion_rate == 0 < results["trained"].completion_rate

@@ -111,10 +111,10 @@ def test_what_was_played_is_not_played_again(tmp_path, capsys):
 
 
 def test_a_row_is_begun_anew_with_another_version(monkeypatch):
-    before = RESULTS["rows"]["q-table"]
-    assert leaderboard._resumed("q-table", before["kind"], before)["cells"]
-    assert not leaderboard._resumed("q-table", "", before | {"package": "sudoku-gym 0"})["cells"]
-    assert not leaderboard._resumed("q-table", "", before | {"weights": "00"})["cells"]
+    before = RESULTS["rows"]["dqn"]
+    assert leaderboard._resumed("dqn", before["kind"], before)["cells"]
+    assert not leaderboard._resumed("dqn", "", before | {"package": "sudoku-gym 0"})["cells"]
+    assert not leaderboard._resumed("dqn", "", before | {"weights": "00"})["cells"]
 
 
 @pytest.mark.parametrize("arguments", [["--only", "me"], ["--sets", "5x5"], ["--add", "me"]])

@@ -25,7 +25,6 @@ RESUME = ["train", "corners", "--run", RUN, "--resume"]
 TRAINERS = {
     "calphazero": "--games 4 --search.simulations 2",
     "expert-iteration": f"--envs {WITH_MODULE} --shares 1 --games 4 --pool 8 --recurrent.updates 2",
-    "q-learning": "--games 4 --puzzles 2",
     "dqn": "--games 4",
     "multiverse": "--updates 2",
     "recurrent-transformer": "--updates 2",
@@ -139,8 +138,8 @@ def test_every_command_takes_the_board_the_puzzles_and_the_policies(capsys):
 def test_the_program_itself_finds_it_in_the_working_folder(site_folder, tmp_path):
     """Without an installer: the module lies in the folder where the shell is."""
     (tmp_path / "corner_sudoku").symlink_to(site_folder / "corner_sudoku")
-    command = [sys.executable, "-m", "sudoku_gym", "train", "q-learning", "--env", WITH_MODULE]
-    command += ["--run", RUN, *FEW, *TRAINERS["q-learning"].split()]
+    command = [sys.executable, "-m", "sudoku_gym", "train", "dqn", "--env", WITH_MODULE]
+    command += ["--run", RUN, *FEW, *TRAINERS["dqn"].split()]
     environment = {**os.environ, "PYTHONSAFEPATH": "1"}
     subprocess.run(command, check=True, cwd=tmp_path, env=environment, timeout=120)
     assert (tmp_path / RUN / "config.json").exists()

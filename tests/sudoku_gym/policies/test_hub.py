@@ -15,7 +15,7 @@ from sudoku_gym.policies.hub import send_checkpoint
 pytest.importorskip("torch")
 huggingface_hub = pytest.importorskip("huggingface_hub", reason="the extra hub is not installed")
 
-SHIPPED = Path(sudoku_agents.__file__).parent / "q_learning" / "deep" / "pretrained"
+SHIPPED = Path(sudoku_agents.__file__).parent / "dqn" / "pretrained"
 FILES = ["config.json", "weights.safetensors", "README.md"]
 COMMIT = "0" * 39 + "1"
 

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 import torch
 
-from sudoku_agents.q_learning.deep import agent
-from sudoku_agents.q_learning.deep.config import (
+from sudoku_agents.dqn import agent
+from sudoku_agents.dqn.config import (
     DQNConfig,
     DQNUpdatesConfig,
     ReplayConfig,
     TargetsConfig,
 )
-from sudoku_agents.q_learning.deep.learner import Q_ERROR, Q_LOSS, DQNLearner, play_games
+from sudoku_agents.dqn.learner import Q_ERROR, Q_LOSS, DQNLearner, play_games
 from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, read_curves
 from sudoku_curricula.schedules import SuccessRateConfig
 from sudoku_gym import board, evaluate, load_policy, puzzles

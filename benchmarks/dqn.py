@@ -1,11 +1,11 @@
-"""Q-learning, tabular and deep: what is learned, beside what needs no learning.
+"""Deep Q-learning: what is learned, beside what needs no learning.
 
 Each part trains what it measures, but for `play`, which takes a checkpoint. All games are greedy,
 one digit at a time, in the full action space.
 
-    python benchmarks/q_learning.py --parts tabular 4x4
-    python benchmarks/q_learning.py --parts play --checkpoint runs/dqn --untrained 10
-    python benchmarks/q_learning.py --parts no-rules --minutes 10
+    python benchmarks/dqn.py --parts 4x4
+    python benchmarks/dqn.py --parts play --checkpoint runs/dqn --untrained 10
+    python benchmarks/dqn.py --parts no-rules --minutes 10
 """
 
 from __future__ import annotations
@@ -22,17 +22,15 @@ import torch
 import tyro
 
 from results import Row, command_of, in_words, share_of, some, table, write_json
-from sudoku_agents.q_learning.deep import agent
-from sudoku_agents.q_learning.deep.config import (
+from sudoku_agents.dqn import agent
+from sudoku_agents.dqn.config import (
     DQNConfig,
     DQNUpdatesConfig,
     TargetsConfig,
 )
-from sudoku_agents.q_learning.deep.learner import DQNLearner
-from sudoku_agents.q_learning.tabular.config import QLearningConfig
-from sudoku_agents.q_learning.tabular.learner import QLearningLearner
+from sudoku_agents.dqn.learner import DQNLearner
 from sudoku_baselines.classical.trivial import MaskedRandom, hidden_singles, naked_singles
-from sudoku_curricula.schedules import ConstantConfig, LinearConfig
+from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym import evaluate, puzzles
 from sudoku_gym.evaluation import Evaluation
 from sudoku_gym.geometry import Geometry
@@ -59,7 +57,7 @@ NO_RULES = DQNConfig(
 )
 HEADS = (
     *("player", "puzzles", "count", "solved", "95 % interval"),
-    *("orbits", "illegal", "states", "steps", "seconds", "steps a second"),
+    *("orbits", "illegal", "steps", "seconds", "steps a second"),
 )
 
 
@@ -67,14 +65,14 @@ HEADS = (
 class Config:
     """What to measure."""
 
-    parts: tuple[str, ...] = ("tabular", "4x4", "play")
-    """tabular, 4x4, play, no-rules"""
+    parts: tuple[str, ...] = ("4x4", "play")
+    """4x4, play, no-rules"""
     seeds: tuple[int, ...] = (0, 1, 2)
     """of the trainings"""
     minutes: float = 1.0
     """processor time of each training in `no-rules`"""
     iterations: int = 20
-    """of each training in `tabular` and `4x4`"""
+    """of each training in `4x4`"""
     checkpoint: Path = agent.PRETRAINED
     """what `play` plays; by default the network that comes with the package"""
     blanks: tuple[int, ...] = (40, 45, 50, 53)
@@ -104,36 +102,6 @@ def main(argv: Sequence[str] | None = None) -> list[Row]:
     print("", table(rows, HEADS, names=2), sep="\n")
     write_json(config.out, {"command": command_of(__file__, argv), "rows": rows})
     return rows
-
-
-def tabular(config: Config) -> Iterator[Row]:
-    """Tables of a few 4x4 puzzles: on these, and on test puzzles that they do not know."""
-    for algorithm in ("q-learning", "sarsa"):
-        for seed in config.seeds:
-            settings = QLearningConfig(
-                seed=seed,
-                algorithm=algorithm,
-                iterations=2 * config.iterations,
-                extra_iterations=2 * config.iterations,
-                curriculum=LinearConfig(start=2, stop=8, updates=config.iterations),
-                validation_games=1,
-            )
-            trained, seconds = train(settings, QLearningLearner)
-            learner = trained.learner
-            count = len(learner.puzzles.solutions)
-            own = learner.puzzles.with_blanks(np.arange(count), np.full(count, 8))
-            more = {"seconds": seconds, "steps": trained.steps, "states": len(learner.table)}
-            name = f"{algorithm}, seed {seed}"
-            policy = learner.policy()
-            yield row(name, "its own, 8 blanks", evaluate(policy, own), more)
-            for title, chosen in (
-                ("test, 8 blanks", drawn("4x4", 8, config)),
-                minimal("4x4", config),
-            ):
-                yield row(name, title, evaluate(policy, chosen), more)
-    own_random = evaluate(MaskedRandom(), np.repeat(own, 100, 0))
-    yield row("masked-random", "the last one's own, 8 blanks, 100 times each", own_random)
-    yield row("masked-random", "test, 8 blanks", evaluate(MaskedRandom(), drawn("4x4", 8, config)))
 
 
 def four(config: Config) -> Iterator[Row]:
@@ -189,7 +157,6 @@ def no_rules(config: Config) -> Iterator[Row]:
 
 
 PARTS: dict[str, Callable[[Config], Iterator[Row]]] = {
-    "tabular": tabular,
     "4x4": four,
     "play": play,
     "no-rules": no_rules,

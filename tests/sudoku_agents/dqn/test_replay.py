@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sudoku_agents.q_learning.deep.config import DQNConfig, TargetsConfig
-from sudoku_agents.q_learning.deep.learner import n_step_transitions
-from sudoku_agents.q_learning.deep.replay import TransitionReplay, Transitions
+from sudoku_agents.dqn.config import DQNConfig, TargetsConfig
+from sudoku_agents.dqn.learner import n_step_transitions
+from sudoku_agents.dqn.replay import TransitionReplay, Transitions
 
 
 def some_transitions(count, first=0):

@@ -6,7 +6,7 @@ import os
 from functools import partial
 from pathlib import Path
 
-from sudoku_agents.q_learning.deep.config import DQNConfig
+from sudoku_agents.dqn.config import DQNConfig
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import Network, NetworkPolicy, QConfig, Restarts
 from sudoku_learning.networks.policy import PLAY_THRESHOLD

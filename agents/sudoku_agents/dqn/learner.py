@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sudoku_agents.q_learning.deep.agent import HEAD, make_q_network, play_threshold
-from sudoku_agents.q_learning.deep.config import DQNConfig
-from sudoku_agents.q_learning.deep.replay import TransitionReplay, Transitions
-from sudoku_agents.q_learning.deep.updates import ReplayBatch
+from sudoku_agents.dqn.agent import HEAD, make_q_network, play_threshold
+from sudoku_agents.dqn.config import DQNConfig
+from sudoku_agents.dqn.replay import TransitionReplay, Transitions
+from sudoku_agents.dqn.updates import ReplayBatch
 from sudoku_curricula import curves
 from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.envs.vector import SudokuVectorEnv

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from sudoku_agents.q_learning.deep.agent import HEAD
-from sudoku_agents.q_learning.deep.config import DQNConfig
-from sudoku_agents.q_learning.deep.replay import TransitionReplay, Transitions
+from sudoku_agents.dqn.agent import HEAD
+from sudoku_agents.dqn.config import DQNConfig
+from sudoku_agents.dqn.replay import TransitionReplay, Transitions
 from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.exact_cover import constraint_members
@@ -240,4 +240,3 @@ def q_loss(
     else:
         loss = functional.smooth_l1_loss(values, target_values, reduction="none")
     return ((loss * known).sum(-1) * torch.from_numpy(weights)).mean()
-

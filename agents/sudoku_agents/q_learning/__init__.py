@@ -1,1 +1,0 @@
-"""Q-learning: `tabular` with a value for each board and placement, `deep` with a network."""
