@@ -16,6 +16,8 @@ from sudoku_learning.training.weights import load_network
 
 PRETRAINED = Path(__file__).parent / "pretrained"
 HEAD = "q"
+PLAY_RESTARTS = 31
+"""Further starts in play, unless told otherwise."""
 
 
 def make_q_network(config: DQNConfig, geometry: Geometry) -> Network:
@@ -27,7 +29,7 @@ def load(
     folder: str | os.PathLike[str] = PRETRAINED,
     rounds: int | None = None,
     threshold: float | None = None,
-    restarts: int = 0,
+    restarts: int | None = None,
     noise: float | None = None,
 ) -> NetworkPolicy:
     """Make the greedy policy of a checkpoint, or of the latest checkpoint of a run.
@@ -38,7 +40,8 @@ def load(
         threshold: all placements with a higher value are played, the best first, before the next
             evaluation. None takes 5 where values are the logits of being solvable; otherwise, and
             with 1e9, each move has its own evaluation.
-        restarts: further starts of boards that have not converged, each of as many rounds.
+        restarts: further starts of boards that have not converged, each of as many rounds; None
+            takes 31, and none of a network that can't converge.
         noise: how far from the first a further start begins, see `Restarts`.
 
     Raises:
@@ -48,6 +51,8 @@ def load(
     read = partial(config_from_json, kind=DQNConfig)
     config, network = load_network(folder, read, _make, rounds=rounds)
     threshold = play_threshold(config) if threshold is None else threshold
+    if restarts is None:
+        restarts = PLAY_RESTARTS if network.can_converge else 0
     return NetworkPolicy(network, HEAD, threshold, Restarts.of_options(restarts, noise))
 
 
