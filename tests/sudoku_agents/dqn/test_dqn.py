@@ -82,7 +82,10 @@ def test_games_keep_the_rules(tmp_path, actions, random_moves):
 @pytest.mark.slow
 def test_a_short_run_learns(tmp_path):
     """From a network that solves next to nothing, in seconds."""
-    config = DQNConfig(run=tmp_path / "run", seed=3, iterations=6, games=32, validation_games=128)
+    targets = TargetsConfig(tau=0.1)  # there are only some fifty updates to average
+    config = DQNConfig(
+        run=tmp_path / "run", seed=3, iterations=6, games=32, validation_games=128, targets=targets
+    )
     training = train(config)
     test = puzzles.load("4x4", "test")[::40]
     assert evaluate(training.learner.policy(), test).completion_rate < 0.2
