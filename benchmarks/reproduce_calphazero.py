@@ -38,8 +38,8 @@ from sudoku_agents.calphazero.learner import CAlphaZeroLearner
 from sudoku_agents.calphazero.policy import CAlphaZeroPolicy, load
 from sudoku_agents.calphazero.search import SearchConfig
 from sudoku_baselines.classical.trivial import MaskedRandom, hidden_singles, naked_singles
-from sudoku_curricula import curves
-from sudoku_curricula.schedules import Algorithm1Config, ConstantConfig, ScheduleConfig
+from sudoku_curricula import ScheduleConfig, curves
+from sudoku_curricula.schedules import Algorithm1Config, ConstantConfig
 from sudoku_gym import evaluate, puzzles
 from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.sources import resolve_source

@@ -17,6 +17,7 @@ from torch.utils.tensorboard import SummaryWriter
 
 from sudoku_agents.rllib import RLlibPolicy, ppo_config
 from sudoku_curricula import SCHEDULES, configure_schedule
+from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE
 from sudoku_curricula.rllib import write_curves
 from sudoku_gym import compare, load_policy, puzzles
 from sudoku_gym.evaluation import to_markdown
@@ -71,9 +72,10 @@ def main(argv=None):
 
 def progress(steps, result):
     """Say in a line how the training goes."""
-    line = f"{steps:9,} steps  {result['curriculum']['blanks']:3.0f} blanks"
-    if "completion_rate" in result.get("evaluation", {}):
-        line += f"  held out: {result['evaluation']['completion_rate']:6.1%} of minimal puzzles"
+    points = result["curves"]
+    line = f"{steps:9,} steps  {points[BLANKS_LEVEL]:3.0f} blanks"
+    if COMPLETION_RATE in points:
+        line += f"  held out: {points[COMPLETION_RATE]:6.1%} of minimal puzzles"
     return line
 
 

@@ -77,11 +77,12 @@ def main(argv=None):
         seed=options.seed,
         tensorboard_log=str(options.run),
         device="cpu",
+        verbose=1,
     )
     rng = np.random.default_rng(options.seed)
     held_out = HeldOut(SB3Policy(model), resolve_source(bank, "validation"), 128, rng)
     every = 4_096 * (1 if smoke else options.size)
-    callbacks = [CurriculumCallback(schedule, held_out, evaluate_every=every, verbose=1)]
+    callbacks = [CurriculumCallback(schedule, held_out, evaluate_every=every)]
     steps = 4_096 if smoke else options.steps
     if options.minutes is not None:
         steps = 10**9

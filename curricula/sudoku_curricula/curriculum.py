@@ -11,14 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from sudoku_curricula import curves
 from sudoku_curricula.base import COMPLETION, LevelSchedule, Results, Schedule, blanks_of
 from sudoku_curricula.episodes import EpisodeQueue
-from sudoku_curricula.heatmap import heat_image
 from sudoku_gym.puzzles.sources import Blanks
-from sudoku_gym.puzzles.tasks import Tasks
 
 _SHOWN = 64  # tasks, at most, of which each has its curves
-_IMAGE_EVERY = 20  # updates
-_REMEMBERED = 512  # updates, of which then every second is forgotten
-_IMAGES = ("curriculum/weight_by_task", "curriculum/success_by_task")
 
 SetBlanks = Callable[[Any], Any]
 """Takes what `Schedule.blanks` returns."""
@@ -52,6 +47,7 @@ class Curriculum:
 
     Attributes:
         steps: environment steps so far, the x axis of the curves; the caller counts them.
+        updates: how often this object has fed the schedule.
 
     Raises:
         ValueError: if the schedule's metric is none of `metrics`, or `set_blanks` raises it.
@@ -73,14 +69,13 @@ class Curriculum:
                 "if it takes one, or use another schedule"
             )
         self.schedule = schedule
-        self.steps = 0
+        self.steps = self.updates = 0
         self._set_blanks = set_blanks
         self._episodes_per_update = episodes_per_update
         self._writer = writer
-        self._queue = EpisodeQueue()
+        self._queue = EpisodeQueue(schedule.tasks)
         self._tally = np.zeros((len(schedule.tasks), 2), np.int64)  # episodes, successes
         self._advantages, self._success = np.full((2, len(schedule.tasks)), np.nan)
-        self._history: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
         if isinstance(schedule, LevelSchedule):
             set_blanks({schedule.levels[-1]: 1.0})  # notices a level that can't be served
         set_blanks(schedule.blanks())
@@ -101,9 +96,8 @@ class Curriculum:
             numbers: what `begin` returned for them, int64 `[E]`.
             infos: the last info of each, with `is_success` and `task` or `level`.
         """
-        successes = [info["is_success"] for info in infos]
-        self._queue.end(np.asarray(numbers), tasks_of(infos, self.schedule.tasks), successes)
-        self.count(*sums_of(self._queue.pop(), len(self.schedule.tasks)))
+        self._queue.end(np.asarray(numbers), infos)
+        self.count(*self._queue.pop())
 
     def count(self, tasks: NDArray[np.int64], sums: NDArray[np.int64]) -> None:
         """Count episodes of R different tasks: their numbers and successes, `[R, 2]`.
@@ -228,6 +222,7 @@ class Curriculum:
         return sum(solved for _, solved, _ in games), sum(count for *_, count in games)
 
     def _update(self, results: Results) -> None:
+        self.updates += 1
         self._success[results.tasks] = results.successes / results.counts
         if self.schedule.update(results):
             self._set_blanks(self.schedule.blanks())
@@ -250,53 +245,25 @@ class Curriculum:
             self.write_tasks(self._writer)
 
     def write_tasks(self, writer: curves.ScalarWriter) -> None:
-        """Write weight and success of each task, and now and then both over time as pictures.
+        """Write weight and success of each task, of more than 64 the entropy of the weights alone.
 
-        Nothing is written of a `LevelSchedule`, and of more than 64 tasks their entropy alone.
+        Nothing is written of a `LevelSchedule`.
         """
-        weights = self.schedule.weights()
         if isinstance(self.schedule, LevelSchedule):
             return
+        weights = self.schedule.weights()
         drawn = weights[weights > 0]
         writer.add_scalar(curves.TASK_ENTROPY, float(-(drawn * np.log(drawn)).sum()), self.steps)
         if len(weights) > _SHOWN:
             return
-        self._history.append((weights, self._success.copy()))
-        if len(self._history) > _REMEMBERED:
-            self._history = self._history[1::2]
-        for task, *values in zip(self.schedule.tasks.each, *self._history[-1], strict=True):
-            for group, value in zip(curves.TASK_GROUPS, values, strict=True):
-                if not np.isnan(value):
-                    writer.add_scalar(f"{group}/{task.name}", float(value), self.steps)
-        add_image = getattr(writer, "add_image", None)
-        if add_image is not None and len(self._history) % _IMAGE_EVERY == 0:
-            for tag, rows in zip(_IMAGES, zip(*self._history, strict=True), strict=True):
-                add_image(tag, heat_image(np.array(rows).T), self.steps, dataformats="HWC")
+        for group, values in zip(curves.TASK_GROUPS, (weights, self._success), strict=True):
+            for task in np.flatnonzero(np.isfinite(values)):
+                name = self.schedule.tasks.each[task].name
+                writer.add_scalar(f"{group}/{name}", float(values[task]), self.steps)
 
     def _write(self, tag: str, value: float) -> None:
         if self._writer is not None:
             self._writer.add_scalar(tag, value, self.steps)
-
-
-def tasks_of(infos: Sequence[Mapping[str, Any]], tasks: Tasks) -> list[int]:
-    """Return the task of each info, -1 for none: `task`, or that of its `level`."""
-    return [
-        int(info["task"]) if "task" in info else tasks.of_blanks.get(int(info["level"]), -1)
-        for info in infos
-    ]
-
-
-def sums_of(episodes: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the tasks of episodes from an `EpisodeQueue`, `[R]`, and the sums over each, `[R, 2]`.
-
-    `count` is the number of tasks; the task -1 is none of them.
-    """
-    tasks, successes = episodes[episodes[:, 0] >= 0].T
-    sums = np.array(
-        [np.bincount(tasks[which], minlength=count) for which in (..., successes > 0)]
-    ).T
-    played = np.flatnonzero(sums[:, 0])
-    return played, sums[played]
 
 
 def shares_of(games: int, weights: NDArray[np.float64]) -> list[int]:

@@ -8,6 +8,7 @@ of their own within the groups, such as `losses/approx_kl`, and `sudoku-gym plot
 from __future__ import annotations
 
 import os
+from math import isfinite
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -69,7 +70,8 @@ def read_curves(folder: str | os.PathLike[str]) -> Curves:
     """Read the curves of a run back, as TensorBoard shows them.
 
     Returns:
-        `{tag: (steps, values)}`, the steps rising; of several points at one step the last.
+        `{tag: (steps, values)}`, the steps rising; of several points at one step the last. What is
+        no number, nan or infinite, is left out.
 
     Raises:
         ValueError: if the folder holds no curves.
@@ -82,8 +84,9 @@ def read_curves(folder: str | os.PathLike[str]) -> Curves:
         events = EventAccumulator(os.fspath(folder), {"scalars": 0})
         events.Reload()
         for tag in events.Tags()["scalars"]:
-            points = {event.step: event.value for event in events.Scalars(tag)}
-            curves[tag] = sorted(points), [points[step] for step in sorted(points)]
+            points = {e.step: e.value for e in events.Scalars(tag) if isfinite(e.value)}
+            if points:
+                curves[tag] = sorted(points), [points[step] for step in sorted(points)]
     if not curves:
         raise ValueError(f"{os.fspath(folder)} holds no curves: give the folder of a run")
     return curves

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from itertools import cycle
-from math import ceil, floor, isfinite, log10
+from math import ceil, floor, log10
 from pathlib import Path
 from types import MappingProxyType
 
@@ -17,7 +18,6 @@ from matplotlib.ticker import EngFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from sudoku_curricula import curves
-from sudoku_curricula.heatmap import task_history
 from sudoku_gym.storage.atomic import atomic_write, check_suffix
 
 Runs = list[curves.Curves]  # the runs of one line
@@ -144,19 +144,29 @@ def mean_and_range(runs: Runs, tag: str) -> tuple[NDArray[np.float64], NDArray[n
     return steps, np.array([f(values, axis=0) for f in (np.nanmean, np.nanmin, np.nanmax)])
 
 
+def task_history(
+    run: curves.Curves, group: str
+) -> tuple[list[str], NDArray[np.float64], NDArray[np.float64]]:
+    """Return tasks, steps `[S]` and values `[T, S]` of the curves `group/task` of a run.
+
+    A value holds until the next one; before the first it is nan. Tasks are in the order of the
+    numbers in their names, since some loggers write them by the alphabet.
+    """
+    tags = [tag for tag in run if tag.startswith(f"{group}/")]
+    tags.sort(key=lambda tag: [int(number) for number in re.findall(r"\d+", tag)])
+    steps = np.unique(np.concatenate([run[tag][0] for tag in tags])) if tags else np.empty(0)
+    values = np.full((len(tags), len(steps)), np.nan)
+    for row, tag in zip(values, tags, strict=True):
+        at, heights = (np.asarray(each, np.float64) for each in run[tag])
+        latest = np.searchsorted(at, steps, "right") - 1
+        row[latest >= 0] = heights[latest[latest >= 0]]
+    return [tag.partition("/")[2] for tag in tags], steps.astype(np.float64), values
+
+
 def _read_runs(folder: str | os.PathLike[str]) -> Runs:
-    """Read every run in a folder or below it, without the points that are no numbers."""
+    """Read every run in a folder or below it."""
     found = {file.parent for file in Path(folder).rglob("events.out.tfevents.*")}
-    return [_finite(curves.read_curves(run)) for run in sorted(found) or [Path(folder)]]
-
-
-def _finite(run: curves.Curves) -> curves.Curves:
-    kept: curves.Curves = {}
-    for tag, (steps, values) in run.items():
-        finite = [i for i, value in enumerate(values) if isfinite(value)]
-        if finite:
-            kept[tag] = [steps[i] for i in finite], [values[i] for i in finite]
-    return kept
+    return [curves.read_curves(run) for run in sorted(found) or [Path(folder)]]
 
 
 def _figure(panels: int) -> Figure:

@@ -20,17 +20,13 @@ with suggest_extra("sudoku_curricula.rllib"):
     from ray.tune.logger import LoggerCallback
 
 from sudoku_curricula import curves
-from sudoku_curricula.curriculum import (
-    Curriculum,
-    PlayHeldOut,
-    sums_of,
-    tasks_of,
-)
+from sudoku_curricula.base import ScheduleConfig
+from sudoku_curricula.curriculum import Curriculum, PlayHeldOut
 from sudoku_curricula.episodes import EpisodeQueue
-from sudoku_curricula.schedules import ScheduleConfig
 from sudoku_curricula.wrappers import find_set_blanks
 
 CURRICULUM = "curriculum"  # key in a checkpoint's state
+CURVES = "curves"  # key in a result of `train`
 _SUMS = ("episodes_by_task", "solved_by_task")  # in the runners' metrics
 STEPS = "num_env_steps_sampled_lifetime"
 
@@ -45,10 +41,6 @@ _RUNNERS = {
     "episode_return_mean": curves.EPISODIC_RETURN,
     "episode_len_mean": curves.EPISODIC_LENGTH,
 }
-_MEASURED = (curves.SUCCESS_RATE, curves.COMPLETION_RATE, curves.STEPS_PER_SECOND, curves.ITERATION)
-_CURVE_TAGS = dict.fromkeys(  # each once: two losses have one name
-    (curves.BLANKS_LEVEL, curves.TASK_ENTROPY, *_MEASURED, *_LOSSES.values(), *_RUNNERS.values())
-)
 _Config = TypeVar("_Config", bound=AlgorithmConfig)
 
 
@@ -116,15 +108,16 @@ class CurriculumCallback(RLlibCallback):
     The level is pushed to all runners, those of the evaluation too: when the algorithm is made, the
     level moves, a lost runner has been restarted, or a checkpoint has been loaded.
 
-    Each result of `train` holds the curves of `sudoku_curricula.curves`, nested like RLlib's
-    own metrics, e.g. `result["curriculum"]["blanks"]`; see `write_curves` and `CurvesCallback`.
+    Each result of `train` holds the curves of `sudoku_curricula.curves`, e.g.
+    `result["curves"]["curriculum/blanks"]`; see `write_curves` and `CurvesCallback`.
 
     Args:
         schedule: the configuration of the schedule.
         held_out: takes the algorithm and returns a `PlayHeldOut`, e.g.
             `partial(sudoku_agents.rllib.held_out, source="4x4")`. With None the schedule uses the
             training episodes, which explore and so understate the skill.
-        evaluate_every: environment steps between two evaluations on held-out puzzles.
+        evaluate_every: environment steps, at least, between two evaluations on held-out puzzles;
+            0 plays them at each result of `train`.
         episodes_per_update: without `held_out`, training episodes at the current level per update
             of the schedule.
 
@@ -141,7 +134,7 @@ class CurriculumCallback(RLlibCallback):
         schedule: ScheduleConfig,
         held_out: Callable[[Algorithm], PlayHeldOut] | None = None,
         *,
-        evaluate_every: int = 20_000,
+        evaluate_every: int = 0,
         episodes_per_update: int = 100,
     ) -> None:
         super().__init__()
@@ -155,8 +148,8 @@ class CurriculumCallback(RLlibCallback):
         self._pending_scalars = _LatestScalars()
         self._speed_origin = 0, 0.0  # steps, seconds
         # in a process that plays: the episodes that are running, by RLlib's id
-        self._queue, self._numbers = EpisodeQueue(), dict[str, NDArray[np.int64]]()
-        self._tasks = schedule.build().tasks
+        self._queue = EpisodeQueue(schedule.build().tasks)
+        self._numbers = dict[str, NDArray[np.int64]]()
 
     def on_algorithm_init(self, *, algorithm: Algorithm, **kwargs: Any) -> None:
         """Start the schedule, and push its level."""
@@ -183,10 +176,8 @@ class CurriculumCallback(RLlibCallback):
         """Count the training episodes that may be counted, in the process that played them."""
         if self._make_held_out is not None or env_runner.config.in_evaluation:
             return
-        info = episode.get_infos(-1)
-        tasks = tasks_of([info], self._tasks)
-        self._queue.end(self._numbers.pop(episode.id_), tasks, [info["is_success"]])
-        for task, sums in zip(*sums_of(self._queue.pop(), len(self._tasks)), strict=True):
+        self._queue.end(self._numbers.pop(episode.id_), [episode.get_infos(-1)])
+        for task, sums in zip(*self._queue.pop(), strict=True):
             for name, value in zip(_SUMS, sums.tolist(), strict=True):
                 metrics_logger.log_value((name, str(task)), value, reduce="sum")
 
@@ -207,9 +198,7 @@ class CurriculumCallback(RLlibCallback):
         steps, start = self._speed_origin
         seconds = time.perf_counter() - start
         scalars[curves.STEPS_PER_SECOND] = (self.curriculum.steps - steps) / seconds
-        for tag, value in (scalars | _common_names(result)).items():
-            group, name = tag.split("/")
-            result[group] = {**result.get(group, {}), name: value}
+        result[CURVES] = scalars | _common_names(result)
         scalars.clear()
 
     def on_env_runners_recreated(
@@ -283,11 +272,8 @@ class CurvesCallback(LoggerCallback):
 
 def write_curves(result: Mapping[str, Any], writer: curves.ScalarWriter) -> None:
     """Write the curves that a result of `train` holds, under the names of every trainer."""
-    tags = [tag.split("/") for tag in _CURVE_TAGS]
-    tags += [[group, name] for group in curves.TASK_GROUPS for name in result.get(group, {})]
-    for group, name in tags:
-        if name in result.get(group, {}):
-            writer.add_scalar(f"{group}/{name}", result[group][name], int(result[STEPS]))
+    for tag, value in result[CURVES].items():
+        writer.add_scalar(tag, value, int(result[STEPS]))
 
 
 def push_blanks(algorithm: Algorithm, blanks: Any) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+import warnings
 from functools import partial
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,8 @@ with suggest_extra("sudoku_curricula.sb3"):
 
 from sudoku_curricula import curves
 from sudoku_curricula.base import Schedule
-from sudoku_curricula.curriculum import Curriculum, PlayHeldOut, tasks_of
+from sudoku_curricula.curriculum import Curriculum, PlayHeldOut
+from sudoku_curricula.episodes import tasks_of
 
 _LOSSES = {  # SB3's metric name -> our curve name and the sign
     "train/policy_gradient_loss": (curves.POLICY_LOSS, 1),
@@ -26,6 +29,7 @@ _LOSSES = {  # SB3's metric name -> our curve name and the sign
     "train/entropy_loss": (curves.ENTROPY, -1),
     "train/learning_rate": (curves.LEARNING_RATE, 1),
 }
+_EVALUATIONS = 10  # of a run, by default
 
 
 class CurriculumCallback(BaseCallback):
@@ -41,10 +45,10 @@ class CurriculumCallback(BaseCallback):
         held_out: plays held-out puzzles, e.g. `sudoku_learning.training.HeldOut`; see
             `PlayHeldOut`. None feeds the schedule with the training episodes, which explore and so
             understate the skill.
-        evaluate_every: environment steps between two calls of `held_out`.
+        evaluate_every: environment steps between two calls of `held_out`; None makes ten of them
+            in a run. A run that ends without an update of its schedule warns.
         episodes_per_update: without `held_out`, training episodes per update of the schedule; see
             `Curriculum`.
-        verbose: 1 prints a line at each evaluation.
 
     Attributes:
         curriculum: counts episodes and moves the level; None before training.
@@ -59,17 +63,16 @@ class CurriculumCallback(BaseCallback):
         schedule: Schedule,
         held_out: PlayHeldOut | None = None,
         *,
-        evaluate_every: int = 20_000,
+        evaluate_every: int | None = None,
         episodes_per_update: int = 100,
-        verbose: int = 0,
     ) -> None:
-        super().__init__(verbose)
+        super().__init__()
         self.schedule = schedule
         self.curriculum: Curriculum | None = None
         self._held_out = held_out
-        self._every = evaluate_every
+        self._evaluate_every = evaluate_every
         self._episodes_per_update = episodes_per_update
-        self._next_evaluation = 0
+        self._every = self._next_evaluation = 0
         self._started = (0, 0.0)
         self._numbers = np.empty(0, np.int64)  # of the running episodes; -1: begun before
         self._tasks: list[list[int]] = []  # of each board at each step of a rollout
@@ -84,8 +87,9 @@ class CurriculumCallback(BaseCallback):
         )
         if saved is not None:
             self.curriculum.load_state_dict(saved)
-        if self._held_out is not None:
-            self._next_evaluation = self.num_timesteps + self._every
+        steps = self.locals["total_timesteps"] - self.num_timesteps
+        self._every = self._evaluate_every or ceil(steps / _EVALUATIONS)
+        self._next_evaluation = self.num_timesteps + self._every
         count = self.training_env.num_envs
         fresh = self.num_timesteps == 0  # else a board may be in the middle of an episode
         self._numbers = self.curriculum.begin(count) if fresh else np.full(count, -1)
@@ -102,7 +106,7 @@ class CurriculumCallback(BaseCallback):
             self._report_training_episodes(self.curriculum)
         elif self.num_timesteps >= self._next_evaluation:
             self._next_evaluation = self.num_timesteps + self._every
-            self._report_held_out(self.curriculum, self._held_out)
+            self.curriculum.report_held_out(self._held_out)
         return True
 
     def _on_rollout_end(self) -> None:
@@ -125,6 +129,12 @@ class CurriculumCallback(BaseCallback):
 
     def _on_training_end(self) -> None:
         self._keep_state()
+        if self.curriculum is not None and not self.curriculum.updates:
+            warnings.warn(
+                f"{self.num_timesteps:,} steps ended without an update of the schedule: make more, "
+                "or lower evaluate_every or episodes_per_update",
+                stacklevel=2,
+            )
 
     def _report_training_episodes(self, curriculum: Curriculum) -> None:
         dones: NDArray[np.bool_] = self.locals["dones"]
@@ -152,15 +162,6 @@ class CurriculumCallback(BaseCallback):
             buffer.returns[: len(tasks)][left_out] = buffer.values[: len(tasks)][left_out]
         self._tasks.clear()
         self._trained.clear()
-
-    def _report_held_out(self, curriculum: Curriculum, held_out: PlayHeldOut) -> None:
-        at_level, minimal = curriculum.report_held_out(held_out)
-        if self.verbose:
-            print(
-                f"{self.num_timesteps:9,} steps  {curriculum.level:5.1f} blanks  held out: "
-                f"{at_level:6.1%} at the level, {minimal:6.1%} of minimal puzzles",
-                flush=True,
-            )
 
     def _keep_state(self) -> None:
         assert self.curriculum is not None

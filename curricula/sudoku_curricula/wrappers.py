@@ -20,6 +20,8 @@ from sudoku_curricula.curriculum import Curriculum, SetBlanks
 from sudoku_curricula.curves import ScalarWriter
 from sudoku_gym.wrappers.base import SudokuVectorWrapper, chosen_boards, find_attribute
 
+_READ = ("task", "level", "is_success")  # what counts in an info at the end
+
 
 class CurriculumWrapper(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
     """Let a schedule choose the tasks of an environment.
@@ -45,12 +47,8 @@ class CurriculumWrapper(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         writer: ScalarWriter | None = None,
     ) -> None:
         super().__init__(env)
-        self.curriculum = Curriculum(
-            schedule,
-            env.get_wrapper_attr("set_blanks"),
-            episodes_per_update,
-            writer,
-        )
+        set_blanks = env.get_wrapper_attr("set_blanks")
+        self.curriculum = Curriculum(schedule, set_blanks, episodes_per_update, writer)
 
     def step(self, action: ActType) -> tuple[ObsType, Any, bool, bool, dict[str, Any]]:
         """Step, and report the episode if it ended."""
@@ -80,12 +78,8 @@ class VectorCurriculumWrapper(SudokuVectorWrapper):
         super().__init__(env)
         self._mode = env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
         self._numbers = np.full(env.num_envs, -1, np.int64)  # of the running episodes; -1: none
-        self.curriculum = Curriculum(
-            schedule,
-            find_set_blanks(env),
-            episodes_per_update,
-            writer,
-        )
+        set_blanks = find_set_blanks(env)
+        self.curriculum = Curriculum(schedule, set_blanks, episodes_per_update, writer)
 
     def reset(
         self, *, seed: int | list[int] | None = None, options: dict[str, Any] | None = None
@@ -105,20 +99,17 @@ class VectorCurriculumWrapper(SudokuVectorWrapper):
         ended = (terminated | truncated) & (self._numbers >= 0)
         if ended.any():
             last = infos["final_info"] if self._mode == AutoresetMode.SAME_STEP else infos
-            keys = [key for key in READ if key in last]
-            rows = zip(*(last[key][ended].tolist() for key in keys), strict=True)
+            keys = [key for key in _READ if key in last]
+            told = [{key: last[key][i] for key in keys} for i in np.flatnonzero(ended)]
             numbers = self._numbers[ended]
             self._numbers[ended] = -1
             if self._mode != AutoresetMode.DISABLED:
                 self._begin(ended)
-            self.curriculum.end(numbers, [dict(zip(keys, row, strict=True)) for row in rows])
+            self.curriculum.end(numbers, told)
         return observations, rewards, terminated, truncated, infos
 
     def _begin(self, boards: Any) -> None:
         self._numbers[boards] = self.curriculum.begin(int(boards.sum()))
-
-
-READ = ("task", "level", "is_success")  # what counts in an info at the end
 
 
 def find_set_blanks(envs: VectorEnv[Any, Any, Any]) -> SetBlanks:

@@ -32,16 +32,23 @@ class Transform:
 
     needs_masks = True
     maps_actions = False  # whether the agent's actions and masks are others than those below
+    adds_rewards = False
 
     def set_up(self, count: int, observations: gym.Space[Any], actions: gym.Space[Any]) -> Spaces:
         """Return the spaces as the agent has them, given those below."""
         return observations, actions
 
-    def begin(self, chosen: NDArray[np.bool_], seeds: Sequence[int | None] = ()) -> None:
+    def begin(
+        self, chosen: NDArray[np.bool_], observations: Any, seeds: Sequence[int | None] = ()
+    ) -> None:
         """Take note that the chosen boards begin an episode; `seeds` are new, but for None."""
 
     def go_on(self, chosen: NDArray[np.bool_]) -> None:
         """Take note that the chosen boards were stepped."""
+
+    def rewards(self, observations: Any, terminations: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return what is added to the rewards of a step that led to these observations, `[B]`."""
+        raise NotImplementedError
 
     def map_actions(self, actions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the actions `[B]` for the environment below."""
@@ -82,7 +89,7 @@ class SudokuWrapper(Transform, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
     ) -> tuple[Any, dict[str, Any]]:
         """Start an episode; see `SudokuEnv.reset`."""
         observation, info = self.env.reset(seed=seed, options=options)
-        self.begin(_ONE, [seed])
+        self.begin(_ONE, _at(observation, None), [seed])
         return self._shown(observation, info)
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
@@ -90,6 +97,9 @@ class SudokuWrapper(Transform, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
         if self.maps_actions:
             action = self.map_actions(np.array([as_action(action)], np.int64))[0]
         observation, reward, terminated, truncated, info = self.env.step(action)
+        if self.adds_rewards:
+            added = self.rewards(_at(observation, None), np.array([terminated]))
+            reward = float(reward) + float(added[0])
         self.go_on(_ONE)
         observation, info = self._shown(observation, info)
         return observation, reward, terminated, truncated, info
@@ -154,7 +164,8 @@ class SudokuVectorTransform(Transform, SudokuVectorWrapper):
         chosen = chosen_boards(options, self.num_envs)
         observations, infos = self.env.reset(seed=seed, options=options)
         seeds = zip(read_seeds(seed, self.num_envs), chosen.tolist(), strict=True)
-        self.begin(chosen, [given if is_reset else None for given, is_reset in seeds])
+        new_seeds = [given if is_reset else None for given, is_reset in seeds]
+        self.begin(chosen, observations, new_seeds)
         self._over &= ~chosen
         masks = _NO_MASKS
         if self.needs_masks:
@@ -169,11 +180,17 @@ class SudokuVectorTransform(Transform, SudokuVectorWrapper):
         observations, rewards, terminations, truncations, infos = self.env.step(actions)
         started = self._over & (self.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP)
         self._over = terminations | truncations
+        if self.adds_rewards:
+            lasts = observations
+            if "final_obs" in infos:
+                lasts, over = observations.copy(), infos["_final_obs"]
+                lasts[over] = _stacked(infos["final_obs"][over].tolist())
+            rewards = rewards + np.where(started, 0.0, self.rewards(lasts, terminations))
         self.go_on(~started)
         if "final_obs" in infos:
             infos = self._with_finals(infos)
             started = self._over
-        self.begin(started)
+        self.begin(started, observations)
         masks = get_action_mask(infos) if self.needs_masks else _NO_MASKS
         shown, masks = self.show(observations, masks, _EVERY)
         if self.maps_actions:

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 
 import pytest
+from small_game import HeldOut
 
 from sudoku_curricula import SCHEDULES, Curriculum, LevelSchedule, Results, make_schedule
 
@@ -15,21 +16,6 @@ class Curves(dict):
 
     def add_scalar(self, tag, value, step):
         self.setdefault(tag, []).append((step, value))
-
-
-class HeldOut:
-    """Solves all up to a level; remembers what it was asked."""
-
-    def __init__(self, skill, minimal=50):
-        self.skill, self.minimal, self.asked = skill, minimal, []
-
-    games = 100
-
-    def __call__(self, blanks, games=None):
-        self.asked.append(blanks)
-        if blanks is None:
-            return self.minimal, 100
-        return (100, 100) if blanks <= self.skill else (10, 100)
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from sudoku_curricula.curves import (
     SUCCESS_RATE,
     VALUE_LOSS,
 )
-from sudoku_curricula.heatmap import heat_image, task_history
-from sudoku_curricula.plots import mean_and_range, plot_runs, scale_of, tags_of
+from sudoku_curricula.plots import mean_and_range, plot_runs, scale_of, tags_of, task_history
 from sudoku_gym import cli
 
 ROWS, COLUMNS = 1, 2  # of the picture of `write_run`: the level and a loss
@@ -160,6 +159,3 @@ def test_tasks_are_a_heat_map_in_the_order_of_their_numbers():
     tasks, steps, values = task_history(run, "task_weight")
     assert tasks == ["2 blanks", "10 blanks"] and steps.tolist() == [0, 5, 10, 20]
     np.testing.assert_equal(values, [[1, 1, 0.3, 0.3], [np.nan, 0.7, 0.7, 0.1]])
-    picture = heat_image(values)
-    assert picture.shape[0] == 2 * (picture.shape[0] // 2) and (picture[0, 0] == 255).all()
-    assert (picture[-1, 0] == [253, 231, 37]).all()  # the largest, below

@@ -1,15 +1,14 @@
 """The callback on a small game: levels pushed, curves written, faults and checkpoints survived."""
 
-import sys
 import time
 
-import gymnasium as gym
-import numpy as np
 import pytest
 import ray
+import small_game
 from ray import cloudpickle, tune
 from ray.rllib.algorithms import Algorithm
 from ray.rllib.algorithms.ppo import PPOConfig
+from small_game import GAMES, Game, HeldOut, Wave
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from torch.utils.tensorboard import SummaryWriter
 
@@ -19,71 +18,9 @@ from sudoku_curricula.schedules import Algorithm1Config, LearnabilityConfig, Suc
 
 pytestmark = [pytest.mark.xdist_group("ray"), pytest.mark.usefixtures("ray_cluster")]
 
-cloudpickle.register_pickle_by_value(sys.modules[__name__])  # runners can't import this file
+cloudpickle.register_pickle_by_value(small_game)  # which runners can't import
 
-GAMES = 3
 LEVELS = Algorithm1Config(start=2, stop=6, gamma=0.9, max_iterations=99, metric="completion")
-
-
-class Game(gym.Env):
-    """A game of `level` moves that is won unless its level is above 4."""
-
-    observation_space = gym.spaces.Box(0, 100, (1,), np.float32)
-    action_space = gym.spaces.Discrete(2)
-
-    def __init__(self, config=None):
-        self.told = (config or {}).get("told", ("level", "is_success"))
-        self.weights = {1: 1.0}
-        self.played = set()
-
-    def set_blanks(self, blanks):
-        self.weights = dict(blanks)
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        self.level = int(self.np_random.choice(list(self.weights), p=list(self.weights.values())))
-        self.left = self.level
-        self.played.add(self.level)
-        return self._observation(), self._info()
-
-    def step(self, action):
-        self.left -= 1
-        return self._observation(), 1.0, self.left == 0, False, self._info()
-
-    def _observation(self):
-        return np.array([self.left], np.float32)
-
-    def _info(self):
-        info = {"level": self.level, "is_success": self.left == 0 and self.level <= 4}
-        return {key: info[key] for key in self.told}
-
-
-class Wave(Game):
-    """Two of three episodes are lost at the second step, the third is won at the tenth."""
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        self.wins = self.np_random.random() < 1 / 3
-        self.left = 10 if self.wins else 2
-        return self._observation(), self._info()
-
-    def _info(self):
-        return {"level": self.level, "is_success": self.left == 0 and self.wins}
-
-
-class HeldOut:
-    """Solves all up to a level; remembers what it was asked."""
-
-    def __init__(self, skill, minimal=0.5):
-        self.skill, self.minimal, self.asked = skill, minimal, []
-
-    games = 100
-
-    def __call__(self, blanks, games=None):
-        self.asked.append(blanks)
-        if blanks is None:
-            return int(100 * self.minimal), 100
-        return (100, 100) if blanks <= self.skill else (10, 100)
 
 
 def configure(schedule=LEVELS, held_out=None, runners=0, told=("level", "is_success"), **options):
@@ -143,8 +80,8 @@ def test_training_episodes_move_the_level_of_every_game(build):
     assert [advance.level for advance in schedule.history] == [2, 3, 4]
     assert games(algorithm, "weights") == [{5: 1.0}] * GAMES
     assert all(1 not in played for played in games(algorithm, "played"))
-    assert [result["curriculum"]["blanks"] for result in results][-1] == 5
-    assert results[0]["curriculum"]["success_rate"] == 1
+    assert results[-1]["curves"]["curriculum/blanks"] == 5
+    assert results[0]["curves"]["curriculum/success_rate"] == 1
 
 
 def test_held_out_games_move_it_past_all_that_is_mastered(build, tmp_path):
@@ -156,8 +93,8 @@ def test_held_out_games_move_it_past_all_that_is_mastered(build, tmp_path):
             write_curves(result, writer)
     assert held_out.asked == [2, 3, 4, 5, None, 5, None]
     assert games(algorithm, "weights") == [{5: 1.0}] * GAMES
-    assert "completion_rate" not in results[0].get("evaluation", {})
-    assert results[1]["evaluation"]["completion_rate"] == 0.5
+    assert curves.COMPLETION_RATE not in results[0]["curves"]
+    assert results[1]["curves"][curves.COMPLETION_RATE] == 0.5
     found = curves.read_curves(tmp_path)
     for name in (
         curves.SUCCESS_RATE,
@@ -177,7 +114,15 @@ def test_held_out_games_move_it_past_all_that_is_mastered(build, tmp_path):
     assert found[curves.COMPLETION_RATE] == (steps[1::2], [0.5, 0.5])
     events = EventAccumulator(str(tmp_path))
     events.Reload()
-    assert len(events.Scalars(curves.VALUE_LOSS)) == len(results)  # each point once
+    for name in found:
+        assert len(events.Scalars(name)) == len(found[name][0]) <= len(results)  # each point once
+
+
+def test_held_out_games_are_played_from_the_first_result_on(build):
+    held_out = HeldOut(skill=2)
+    algorithm = build(configure(held_out=held_out))
+    algorithm.train()
+    assert held_out.asked == [2, 3, None]
 
 
 @pytest.mark.nightly
@@ -255,7 +200,7 @@ def test_runners_report_tasks_and_follow_weights(build):
     schedule = callback_of(algorithm).curriculum.schedule
     assert (schedule.solved[:3] > 0).all() and (schedule.failed[3:] > 0).all()
     assert games(algorithm, "weights") == [schedule.blanks()] * 2 * GAMES
-    assert result["curriculum"]["task_entropy"] > 0
+    assert result["curves"]["curriculum/task_entropy"] > 0
 
 
 @pytest.mark.nightly

@@ -1,64 +1,13 @@
 """The callback on a small game: levels pushed, curves written, state saved with the model."""
 
-import gymnasium as gym
 import numpy as np
 import pytest
+from small_game import GAMES, Game, HeldOut, Wave
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
 
 from sudoku_curricula import curves, make_schedule
 from sudoku_curricula.sb3 import CurriculumCallback
-
-GAMES = 3
-
-
-class Game(gym.Env):
-    """A game of `level` moves that is won unless its level is above 4."""
-
-    observation_space = gym.spaces.Box(0, 100, (1,), np.float32)
-    action_space = gym.spaces.Discrete(2)
-    told = {"level", "is_success"}  # noqa: RUF012 - only some tests narrow it
-    render_mode = None
-
-    def __init__(self):
-        self.weights = {1: 1.0}
-
-    def set_blanks(self, blanks):
-        self.weights = dict(blanks)
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        self.level = int(self.np_random.choice(list(self.weights), p=list(self.weights.values())))
-        self.left = self.level
-        return self._observation(), self._info()
-
-    def step(self, action):
-        self.left -= 1
-        return self._observation(), 1.0, self.left == 0, False, self._info()
-
-    def _observation(self):
-        return np.array([self.left], np.float32)
-
-    def _info(self):
-        info = {"level": self.level, "is_success": self.left == 0 and self.level <= 4}
-        return {key: info[key] for key in self.told}
-
-
-class Silent(Game):
-    told = {"level"}  # noqa: RUF012
-
-
-class Wave(Game):
-    """Two of three episodes are lost at the second step, the third is won at the tenth."""
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        self.wins = self.np_random.random() < 1 / 3
-        self.left = 10 if self.wins else 2
-        return self._observation(), self._info()
-
-    def _info(self):
-        return {"level": self.level, "is_success": self.left == 0 and self.wins}
 
 
 def games(game=Game, count=GAMES):
@@ -87,21 +36,6 @@ def weights(model):
     return model.get_env().get_attr("weights")
 
 
-class HeldOut:
-    """Solves all up to a level; remembers what it was asked."""
-
-    def __init__(self, skill, minimal=0.5):
-        self.skill, self.minimal, self.asked = skill, minimal, []
-
-    games = 100
-
-    def __call__(self, blanks, games=None):
-        self.asked.append(blanks)
-        if blanks is None:
-            return int(100 * self.minimal), 100
-        return (100, 100) if blanks <= self.skill else (10, 100)
-
-
 def test_training_episodes_move_the_level_of_every_environment():
     model, schedule = ppo(), algorithm_1()
     callback = CurriculumCallback(schedule, episodes_per_update=10)
@@ -117,6 +51,14 @@ def test_held_out_games_move_it_past_all_that_is_mastered():
     assert schedule.level == 5
     assert held_out.asked == [2, 3, 4, 5, None, 5, None]
     assert weights(model) == [{5: 1.0}] * GAMES
+
+
+def test_a_short_run_is_evaluated_ten_times_and_one_without_an_update_says_so():
+    held_out = HeldOut(skill=1)
+    ppo().learn(600, CurriculumCallback(algorithm_1(), held_out))
+    assert held_out.asked == [2, None] * 10
+    with pytest.warns(UserWarning, match=r"60 steps ended without an update of the schedule: "):
+        ppo().learn(60, CurriculumCallback(algorithm_1()))
 
 
 def test_the_curves_have_the_names_of_every_trainer(tmp_path):
@@ -151,7 +93,8 @@ def test_it_survives_save_and_load(tmp_path):
     again = PPO.load(tmp_path / "model", games(), device="cpu")
     schedule = algorithm_1()
     callback = CurriculumCallback(schedule, episodes_per_update=10_000)
-    again.learn(60, callback, reset_num_timesteps=False)
+    with pytest.warns(UserWarning, match="without an update"):
+        again.learn(60, callback, reset_num_timesteps=False)
     assert schedule.level == saved["schedule"]["level"]
     assert [advance.level for advance in schedule.history] == list(range(2, schedule.level))
     assert weights(again) == [{schedule.level: 1.0}] * GAMES
@@ -165,14 +108,15 @@ def test_it_survives_save_and_load(tmp_path):
 
 def test_another_schedule_does_not_take_over(tmp_path):
     model = ppo()
-    model.learn(60, CurriculumCallback(algorithm_1()))
+    model.learn(60, CurriculumCallback(algorithm_1(), episodes_per_update=10))
     with pytest.raises(ValueError, match=r"schedule is Algorithm1, over .* this one Constant"):
         model.learn(60, CurriculumCallback(make_schedule("constant")))
 
 
 def test_a_game_that_does_not_tell_is_refused():
+    env = games(lambda: Game({"told": ["level"]}))
     with pytest.raises(KeyError, match="is_success"):
-        ppo(games(Silent)).learn(60, CurriculumCallback(algorithm_1()))
+        ppo(env).learn(60, CurriculumCallback(algorithm_1()))
 
 
 def test_off_policy_algorithms_take_it_too():

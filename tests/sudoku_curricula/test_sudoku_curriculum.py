@@ -1,5 +1,8 @@
 """The curriculum on the Sudoku environments themselves, played at random among legal moves."""
 
+import re
+from pathlib import Path
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -56,3 +59,43 @@ def test_a_level_beyond_the_bank_names_its_maximum():
     schedule = make_schedule("constant", blanks=17)
     with pytest.raises(ValueError, match="12"):
         CurriculumWrapper(gym.make("Sudoku4x4-v0"), schedule)
+
+
+class StandIn:
+    """A curriculum with the interface of Syllabus: it leaves a task that was solved twice."""
+
+    def __init__(self, count):
+        self.solved, self.episodes = np.zeros(count), 0
+
+    def sample(self, k=1):
+        left = np.flatnonzero(self.solved < 2)
+        return [int(left[0]) if len(left) else len(self.solved) - 1] * k
+
+    def update_task_progress(self, task, progress, env_id=None):
+        self.solved[task] += progress
+
+    def update_on_episode(self, episode_return, length, task, progress, env_id=None):
+        assert episode_return == progress
+        self.episodes += 1
+
+
+def test_a_curriculum_of_syllabus_drives_ours():
+    page = Path(__file__).parents[2] / "docs/curricula.md"
+    (code,) = re.findall(
+        r"```python\n([^`]*class Syllabus\(Schedule\).*?)```", page.read_text(), re.S
+    )
+    names = {}
+    exec(code, names)
+    theirs = StandIn(3)
+    schedule = names["Syllabus"]("blanks=1..3", theirs)
+    env = CurriculumWrapper(gym.make("Sudoku4x4-v0"), schedule, episodes_per_update=5)
+    levels = []
+    for seed in range(15):
+        _, info = env.reset(seed=seed)
+        levels.append(info["level"])
+        terminated = False
+        while not terminated:
+            action = int(np.flatnonzero(info["action_mask"])[0])
+            _, _, terminated, _, info = env.step(action)
+    assert levels[:6] == [1] * 5 + [2] and levels[-1] > 1
+    assert theirs.episodes == 15 and (theirs.solved[0], theirs.solved[1] >= 2) == (5, True)

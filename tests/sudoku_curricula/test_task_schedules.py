@@ -175,15 +175,34 @@ def test_edit_grows_puzzles_until_the_player_fails_them():
     schedule = make_schedule("edit", source="9x9", size=64, start=10)
     rng = np.random.default_rng(0)
     for _ in range(500):
-        drawn = np.unique(rng.choice(64, 16, p=schedule.weights()))
+        drawn = np.unique(rng.choice(128, 16, p=schedule.weights()))
         blanks = (schedule.puzzles[drawn] == 0).sum((1, 2))
         won = rng.random(len(drawn)) < 1 / (1 + np.exp((blanks - 25) / 2))
         games = zip(drawn.tolist(), won.tolist(), [1] * len(drawn), strict=True)
         schedule.update(Results.of(games))
-    blanks = (schedule.puzzles == 0).sum((1, 2))
+    blanks = (schedule.puzzles[schedule.current] == 0).sum((1, 2))
     assert 20 < blanks.mean() < 35
     assert (solver.count_solutions(schedule.puzzles, 2) == 1).all()
     assert len(np.unique(schedule.solutions, axis=0)) > 20
+
+
+def test_a_game_that_began_before_an_edit_is_the_parents():
+    schedule = make_schedule("edit", source="4x4", size=4, edits=1, start=3)
+    parents = schedule.current.copy()
+    while (schedule.current == parents).all():  # an edit may fail
+        schedule.update(Results.of([(task, 0, 1) for task in parents.tolist()]))
+    (place,) = np.flatnonzero(schedule.current != parents)
+    parent, child = parents[place], schedule.current[place]
+    weights = schedule.weights()
+    assert weights[parent] == 0 < weights[child]
+    schedule.update(Results.of([(parent, 1, 1)]))  # a late game
+    assert schedule.is_child[place] and schedule.current[place] == child
+    assert schedule.scores[parent] == 0 and schedule.weights()[parent] == 0
+    schedule.update(Results.of([(parent, 0, 1)]))
+    schedule.update(Results.of([(child, 1, 1)]))  # easier than the parent, which comes back
+    assert schedule.scores[child] < schedule.scores[parent]
+    assert schedule.played[parent] == schedule.updates - 1
+    assert (schedule.current[place] == parent) != schedule.is_child[place]
 
 
 def test_a_resumed_edit_goes_on_exactly():

@@ -6,6 +6,7 @@ import pytest
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import RecordEpisodeStatistics
 from gymnasium.wrappers.vector import RecordEpisodeStatistics as VectorRecordEpisodeStatistics
+from small_game import Game
 
 from sudoku_curricula import make_schedule
 from sudoku_curricula.wrappers import CurriculumWrapper, VectorCurriculumWrapper
@@ -15,32 +16,19 @@ from sudoku_gym.wrappers import VectorPotentialShaping
 MODES = list(AutoresetMode)
 
 
-class LongGame(gym.Env):
+class LongGame(Game):
     """A game of `level` moves; it is won unless a move is 0."""
 
-    observation_space = gym.spaces.Discrete(100)
-    action_space = gym.spaces.Discrete(2)
-
-    def __init__(self):
-        self.weights = {1: 1.0}
-
-    def set_blanks(self, blanks):
-        self.weights = dict(blanks)
-
     def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        levels, weights = zip(*self.weights.items(), strict=True)
-        self.level = int(self.np_random.choice(levels, p=weights))
-        self.left, self.sound = self.level, True
-        return self.left, self._info()
+        self.sound = True
+        return super().reset(seed=seed)
 
     def step(self, action):
-        self.left -= 1
         self.sound &= bool(action)
-        return self.left, 0.0, self.left == 0, False, self._info()
+        return super().step(action)
 
-    def _info(self):
-        return {"level": self.level, "is_success": self.left == 0 and self.sound}
+    def _wins(self):
+        return self.sound
 
 
 class Curves:
@@ -142,11 +130,7 @@ def test_an_environment_without_levels_is_refused():
 
 
 def test_an_episode_without_its_result_is_refused():
-    class Silent(LongGame):
-        def _info(self):
-            return {"level": self.level}
-
-    env = CurriculumWrapper(Silent(), algorithm_1(start=1))
+    env = CurriculumWrapper(Game({"told": ["level"]}), algorithm_1(start=1))
     env.reset()
     with pytest.raises(KeyError, match="is_success"):
         env.step(1)

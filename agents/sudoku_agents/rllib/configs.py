@@ -105,7 +105,7 @@ def sudoku_config(
     num_envs: int,
     network: BodyConfig | None = None,
     curriculum: ScheduleConfig | None = None,
-    evaluate_every: int = 20_000,
+    evaluate_every: int = 0,
     **options: Any,
 ) -> _Config:
     """Add environment, module and curriculum to an algorithm's configuration.
@@ -119,7 +119,7 @@ def sudoku_config(
         curriculum: moves the number of blanks by greedy play on puzzles that are not trained on:
             the validation puzzles of a bank, else the part of the source that
             `training_and_held_out` holds out; None leaves the number to `options`.
-        evaluate_every: environment steps between two such evaluations.
+        evaluate_every: environment steps, at least, between two such evaluations; 0: each result.
         **options: of the environment; by default `reward="sparse", end_at_dead_end=True`.
 
     Raises:

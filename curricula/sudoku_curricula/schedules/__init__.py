@@ -1,27 +1,17 @@
-"""The schedules, a file each; importing this registers them."""
+"""The schedules and their configurations; importing this registers them."""
 
-from sudoku_curricula.registry import (
-    SCHEDULES,
-    ScheduleConfig,
-    all_schedules,
-    configure_schedule,
-    make_schedule,
-    register_schedule,
-)
 from sudoku_curricula.schedules.algorithm1 import Algorithm1Config
 from sudoku_curricula.schedules.bandit import BanditConfig
 from sudoku_curricula.schedules.edit import EditConfig
-from sudoku_curricula.schedules.fixed import ConstantConfig, LinearConfig
+from sudoku_curricula.schedules.fixed import ConstantConfig, LinearConfig, UniformConfig
 from sudoku_curricula.schedules.learnability import LearnabilityConfig
 from sudoku_curricula.schedules.learning_progress import LearningProgressConfig
 from sudoku_curricula.schedules.replay import ReplayConfig
 from sudoku_curricula.schedules.self_paced import SelfPacedConfig
 from sudoku_curricula.schedules.success_rate import SuccessRateConfig
 from sudoku_curricula.schedules.target import TargetConfig
-from sudoku_curricula.schedules.uniform import UniformConfig
 
 __all__ = [
-    "SCHEDULES",
     "Algorithm1Config",
     "BanditConfig",
     "ConstantConfig",
@@ -30,13 +20,8 @@ __all__ = [
     "LearningProgressConfig",
     "LinearConfig",
     "ReplayConfig",
-    "ScheduleConfig",
     "SelfPacedConfig",
     "SuccessRateConfig",
     "TargetConfig",
     "UniformConfig",
-    "all_schedules",
-    "configure_schedule",
-    "make_schedule",
-    "register_schedule",
 ]

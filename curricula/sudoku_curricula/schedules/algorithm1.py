@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from sudoku_curricula.base import LevelSchedule, Reason, check_levels
-from sudoku_curricula.registry import register_schedule
+from sudoku_curricula.base import LevelSchedule, Reason, check_levels, register_schedule
 from sudoku_gym.storage.checks import check_counts, check_shares
 
 

@@ -8,9 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_curricula.base import Results, Schedule, mixed_with_uniform
-from sudoku_curricula.registry import register_schedule
-from sudoku_gym.puzzles.tasks import Tasks
+from sudoku_curricula.base import Results, Schedule, mixed_with_uniform, register_schedule
 from sudoku_gym.storage.checks import check_positive, check_shares
 
 _MEMORY = 1000  # rewards that the scale is taken from
@@ -59,7 +57,7 @@ class Bandit(Schedule):
     kept = ("values", "rewards")
 
     def __init__(self, config: BanditConfig) -> None:
-        super().__init__(Tasks(config.tasks))
+        super().__init__(config.tasks)
         self.config = config
         self.values = np.zeros(len(self.tasks))
         self.rewards = np.empty(0)  # the latest, which EXP3.S is scaled by

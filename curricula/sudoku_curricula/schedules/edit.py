@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sudoku_curricula.base import Results
-from sudoku_curricula.registry import register_schedule
+from sudoku_curricula.base import Results, register_schedule
 from sudoku_curricula.schedules.replay import NEVER, Replay, ReplayConfig
 from sudoku_gym.puzzles.editing import edited
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
@@ -17,7 +17,7 @@ from sudoku_gym.puzzles.sources import resolve_source
 from sudoku_gym.puzzles.tasks import PuzzleWeights
 from sudoku_gym.storage.checks import check_counts
 
-_FORMER = ("former_puzzles", "former_solutions", "former_scores", "former_played")
+_REPLAYED = 0.8  # share of the draws that replay, while there are puzzles without a score
 
 
 @register_schedule("edit")
@@ -29,8 +29,7 @@ class EditConfig:
     and edited: a given more, a given less, or two digits exchanged in a part of the solution where
     they can be. A child takes the place of the puzzle with the least weight, and gives it back if
     its own first score is lower. Parker-Holder et al. (2022, arXiv 2203.01302), Algorithm 1;
-    their editor adds and removes walls of a maze. A game that began before an edit is scored as one
-    of the child.
+    their editor adds and removes walls of a maze.
     """
 
     source: str = "9x9"
@@ -41,12 +40,6 @@ class EditConfig:
     """Number of puzzles in the buffer."""
     edits: int = 8
     """Puzzles edited at each update."""
-    replayed: float = 0.8
-    """Share of the draws that replay, while there are puzzles without a score."""
-    temperature: float = 0.3
-    """How flat the weights are over the ranks."""
-    staleness: float = 0.1
-    """Share of the replays that go by staleness."""
     seed: int = 0
     """Draws the first puzzles and the edits."""
 
@@ -61,32 +54,35 @@ class EditConfig:
 class Edit(Replay):
     """See `EditConfig`.
 
+    Each of K places has two tasks side by side, a puzzle and the child that may replace it: so a
+    game that began before an edit is scored as one of the parent. Where games are counted in the
+    order in which they began, none of it is left once its child has a score and may be edited.
+
     Attributes:
-        puzzles, solutions: the buffer, int8 `[K, N, N]`.
+        puzzles, solutions: the puzzles of the tasks, int8 `[2 * K, N, N]`.
+        current: the task that is drawn in each place, int64 `[K]`.
         is_child: which of them are children without a score, bool `[K]`.
     """
 
-    kept = (*Replay.kept, "puzzles", "solutions", "is_child", *_FORMER)
+    kept = (*Replay.kept, "puzzles", "solutions", "current", "is_child")
 
     def __init__(self, config: EditConfig) -> None:
-        tasks = f"puzzle=0..{config.size - 1}"
-        super().__init__(
-            ReplayConfig(
-                tasks,
-                replayed=config.replayed,
-                temperature=config.temperature,
-                staleness=config.staleness,
-            )
-        )
+        tasks = f"puzzle=0..{2 * config.size - 1}"
+        super().__init__(ReplayConfig(tasks, replayed=_REPLAYED))
         self.edits = config.edits
         self._rng = np.random.default_rng(config.seed)
         source = resolve_source(config.source, "train")
         self._geometry = source.geometry
-        self.puzzles, self.solutions = source.sample(config.size, config.start, self._rng)
+        boards = source.sample(config.size, config.start, self._rng)
+        self.puzzles, self.solutions = (np.repeat(each, 2, axis=0) for each in boards)
+        self.current = np.arange(0, 2 * config.size, 2)
         self.is_child = np.zeros(config.size, np.bool_)
-        self.former_scores = self.scores.copy()
-        for name in _FORMER:  # what stood in the place of each child
-            setattr(self, name, getattr(self, name.removeprefix("former_")).copy())
+
+    def weights(self) -> NDArray[np.float64]:
+        """Return the weights of the current puzzles; the others have none."""
+        weights = np.zeros(len(self.tasks))
+        weights[self.current] = self.weights_among(self.current)
+        return weights
 
     def blanks(self) -> PuzzleWeights:
         """Return the buffer and its weights."""
@@ -96,21 +92,22 @@ class Edit(Replay):
     def update(self, results: Results) -> bool:
         """Score the puzzles that were played, give up children that are easier, and edit."""
         super().update(results)
-        scored = results.tasks[self.is_child[results.tasks]]
+        scored = self.is_child & np.isin(self.current, results.tasks)
         self.is_child[scored] = False
-        for slot in scored[self.scores[scored] < self.former_scores[scored]]:
-            for name in _FORMER:
-                getattr(self, name.removeprefix("former_"))[slot] = getattr(self, name)[slot]
-        weights = np.where(self.played == NEVER, 0.0, self.weights())
+        self.current[scored & (self.scores[self.current] < self.scores[self.current ^ 1])] ^= 1
+        weights = self.weights_among(self.current)
+        weights[self.played[self.current] == NEVER] = 0
+        if not weights.any():
+            return True
         parents = self._rng.choice(len(weights), self.edits, p=weights / weights.sum())
-        places = [slot for slot in np.argsort(weights, kind="stable") if weights[slot] > 0]
-        for parent, slot in zip(parents.tolist(), places, strict=False):
+        places = [place for place in np.argsort(weights, kind="stable") if weights[place] > 0]
+        for parent, place in zip(self.current[parents].tolist(), places, strict=False):
             child = edited(self.puzzles[parent], self.solutions[parent], self._geometry, self._rng)
             if child is not None:
-                for name in _FORMER:
-                    getattr(self, name)[slot] = getattr(self, name.removeprefix("former_"))[slot]
-                self.puzzles[slot], self.solutions[slot] = child
-                self.played[slot], self.is_child[slot] = NEVER, True
+                self.current[place] ^= 1
+                task, self.is_child[place] = self.current[place], True
+                self.puzzles[task], self.solutions[task] = child
+                self.played[task] = NEVER
         return True
 
     def state_dict(self) -> dict[str, Any]:

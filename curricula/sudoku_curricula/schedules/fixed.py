@@ -1,4 +1,4 @@
-"""A constant number of blanks, and one that grows evenly."""
+"""What success does not move: a constant level, one that grows evenly, and all tasks alike."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Literal
 
-from sudoku_curricula.base import LevelSchedule, check_levels
-from sudoku_curricula.registry import register_schedule
+import numpy as np
+from numpy.typing import NDArray
+
+from sudoku_curricula.base import LevelSchedule, Results, Schedule, check_levels, register_schedule
 
 
 @register_schedule("constant")
@@ -73,3 +75,31 @@ class Linear(LevelSchedule):
         left = self.level - self.config.start + 1
         due = ceil(left * self.config.updates / len(self.levels))
         return "limit" if total >= due else None
+
+
+@register_schedule("uniform")
+@dataclass(frozen=True)
+class UniformConfig:
+    """Draw every task equally often: domain randomisation."""
+
+    tasks: str = "blanks=2..12"
+    """The tasks, as in `sudoku_gym.puzzles.Tasks`."""
+
+    def build(self) -> Uniform:
+        """Start the schedule."""
+        return Uniform(self)
+
+
+class Uniform(Schedule):
+    """See `UniformConfig`."""
+
+    def __init__(self, config: UniformConfig) -> None:
+        super().__init__(config.tasks)
+
+    def weights(self) -> NDArray[np.float64]:
+        """Return equal weights."""
+        return np.full(len(self.tasks), 1 / len(self.tasks))
+
+    def update(self, results: Results) -> bool:
+        """Stay."""
+        return False

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_curricula.base import Results, Schedule, mixed_with_uniform
-from sudoku_curricula.registry import register_schedule
-from sudoku_gym.puzzles.tasks import Tasks
+from sudoku_curricula.base import Results, Schedule, mixed_with_uniform, register_schedule
 from sudoku_gym.storage.checks import check_counts, check_shares
 
 
@@ -49,7 +47,7 @@ class Learnability(Schedule):
     kept = ("solved", "failed")
 
     def __init__(self, config: LearnabilityConfig) -> None:
-        super().__init__(Tasks(config.tasks))
+        super().__init__(config.tasks)
         self.config = config
         self.solved, self.failed = np.zeros((2, len(self.tasks)))
 

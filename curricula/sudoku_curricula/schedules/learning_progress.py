@@ -7,9 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_curricula.base import Results, Schedule, mixed_with_uniform
-from sudoku_curricula.registry import register_schedule
-from sudoku_gym.puzzles.tasks import Tasks
+from sudoku_curricula.base import Results, Schedule, mixed_with_uniform, register_schedule
 from sudoku_gym.storage.checks import check_counts, check_positive, check_shares
 
 
@@ -54,7 +52,7 @@ class LearningProgress(Schedule):
     kept = ("fast", "slow")
 
     def __init__(self, config: LearningProgressConfig) -> None:
-        super().__init__(Tasks(config.tasks))
+        super().__init__(config.tasks)
         self.config = config
         self.fast, self.slow = np.zeros((2, len(self.tasks)))
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_curricula.base import Results, Schedule
-from sudoku_curricula.registry import register_schedule
-from sudoku_gym.puzzles.tasks import Tasks
+from sudoku_curricula.base import Results, Schedule, register_schedule
 from sudoku_gym.storage.checks import check_positive, check_shares
 
 NEVER = -1
@@ -19,19 +17,17 @@ NEVER = -1
 @register_schedule("replay")
 @dataclass(frozen=True)
 class ReplayConfig:
-    """Replay single puzzles by a score and by how long ago they were played.
+    """Replay single puzzles by their regret and by how long ago they were played.
 
-    A replayed task has weight (1 - staleness) * h + staleness * c: h falls with the rank of its
-    score as rank^(-1 / temperature), c grows with the updates since it was played (Jiang et al.
+    The regret is 1 less the share of solved games, exact here, since every puzzle can be solved. A
+    replayed task has weight (1 - staleness) * h + staleness * c: h falls with the rank of its
+    regret as rank^(-1 / temperature), c grows with the updates since it was played (Jiang et al.
     2021, arXiv 2010.03934). With `robust`, only replayed tasks are trained
     on (Jiang et al. 2021, arXiv 2110.02439): new ones are only scored, see `trains`.
     """
 
     tasks: str = "puzzle=0..999"
     """The tasks, as in `sudoku_gym.puzzles.Tasks`."""
-    score: Literal["regret", "advantage"] = "regret"
-    """`regret`: 1 less the share of solved games, exact here, since every puzzle can be solved;
-    `advantage`: the mean absolute advantage, where the trainer measures it."""
     replayed: float = 0.5
     """Share of the draws that replay, while there are new tasks."""
     temperature: float = 0.3
@@ -42,8 +38,6 @@ class ReplayConfig:
     """Whether games on new tasks only score them; PPO of Stable-Baselines3 heeds it."""
 
     def __post_init__(self) -> None:
-        if self.score not in ("regret", "advantage"):
-            raise ValueError(f"score must be regret or advantage, not {self.score!r}")
         check_shares(self, "replayed", "staleness")
         check_positive(self, "temperature")
 
@@ -56,28 +50,33 @@ class Replay(Schedule):
     """See `ReplayConfig`.
 
     Attributes:
-        scores: of the latest games of each task, float64 `[T]`.
+        scores: the regret in the latest games of each task, float64 `[T]`.
         played: the update in which each was last played, int64 `[T]`; -1 for new ones.
     """
 
     kept: ClassVar[tuple[str, ...]] = ("scores", "played")
 
     def __init__(self, config: ReplayConfig) -> None:
-        super().__init__(Tasks(config.tasks))
+        super().__init__(config.tasks)
         self.config = config
         self.scores = np.zeros(len(self.tasks))
         self.played = np.full(len(self.tasks), NEVER, np.int64)
 
     def weights(self) -> NDArray[np.float64]:
         """Return the weights of replayed and of new tasks."""
-        seen = self.played != NEVER
+        return self.weights_among(np.arange(len(self.tasks)))
+
+    def weights_among(self, tasks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the weights of K tasks, were there no others: float64 `[K]`."""
+        played = self.played[tasks]
+        seen = played != NEVER
         if not seen.any():
             return np.full(len(seen), 1 / len(seen))
-        order = np.argsort(-self.scores[seen], kind="stable")
+        order = np.argsort(-self.scores[tasks][seen], kind="stable")
         ranks = np.empty(len(order))
         ranks[order] = np.arange(1, len(order) + 1)
         by_score = ranks ** (-1 / self.config.temperature)
-        age = (self.updates - self.played[seen]).astype(np.float64)
+        age = (self.updates - played[seen]).astype(np.float64)
         stale = self.config.staleness if age.sum() else 0.0
         weights = np.zeros(len(seen))
         weights[seen] = (1 - stale) * by_score / by_score.sum() + stale * age / max(age.sum(), 1)
@@ -93,12 +92,6 @@ class Replay(Schedule):
     def update(self, results: Results) -> bool:
         """Score the tasks that were played."""
         self.updates += 1
-        if self.config.score == "regret":
-            scores = 1 - results.successes / results.counts
-        else:
-            scores = results.advantages
-            if not np.isfinite(scores).all():
-                raise ValueError("replay by advantage takes a trainer that measures it: use regret")
-        self.scores[results.tasks] = scores
+        self.scores[results.tasks] = 1 - results.successes / results.counts
         self.played[results.tasks] = self.updates
         return True

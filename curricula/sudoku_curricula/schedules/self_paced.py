@@ -8,9 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_curricula.base import Results, Schedule
-from sudoku_curricula.registry import register_schedule
-from sudoku_gym.puzzles.tasks import Tasks
+from sudoku_curricula.base import Results, Schedule, register_schedule
 from sudoku_gym.storage.checks import check_counts, check_positive, check_shares
 
 _BISECTIONS = 60
@@ -62,7 +60,7 @@ class SelfPaced(Schedule):
     kept = ("distribution", "success")
 
     def __init__(self, config: SelfPacedConfig) -> None:
-        super().__init__(Tasks(config.tasks))
+        super().__init__(config.tasks)
         self.config = config
         count = len(self.tasks)
         spread = np.full(count, config.floor / count)

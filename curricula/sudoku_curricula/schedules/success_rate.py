@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from sudoku_curricula.base import LevelSchedule, check_levels
-from sudoku_curricula.registry import register_schedule
+from sudoku_curricula.base import LevelSchedule, check_levels, register_schedule
 from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.storage.checks import check_counts, check_shares
 
@@ -60,11 +57,12 @@ class SuccessRateConfig:
 class SuccessRate(LevelSchedule):
     """See `SuccessRateConfig`. It is finished when the last level is proven too."""
 
+    kept = ("results",)
+
     def __init__(self, config: SuccessRateConfig) -> None:
         super().__init__(config.start, config.stop, config.step)
         self.config = config
-        self._results: deque[tuple[int, int]] = deque()
-        self._successes = self._count = 0  # their sums
+        self.results: list[list[int]] = []  # successes and count of the updates in the window
 
     def distribution(self) -> dict[int, float]:
         """Return the current level and, sharing the rehearsal weight, the levels below it."""
@@ -76,36 +74,22 @@ class SuccessRate(LevelSchedule):
 
     def interval(self) -> tuple[float, float]:
         """Return the Wilson 95 % interval of success at the current level, over the window."""
-        return wilson_interval(self._successes, self._count)
-
-    def state_dict(self) -> dict[str, Any]:
-        """See `Schedule.state_dict`."""
-        return {**super().state_dict(), "results": [list(pair) for pair in self._results]}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """See `Schedule.load_state_dict`."""
-        super().load_state_dict(state)
-        self.start_level()
-        for successes, count in state["results"]:
-            self._add(successes, count)
+        return wilson_interval(*self._sums())
 
     def record(self, successes: int, count: int) -> Literal["success"] | None:
         """End the level when the bound over the window passes the threshold."""
-        self._add(successes, count)
-        while self._count - self._results[0][1] >= self.config.window:
-            oldest_successes, oldest_count = self._results.popleft()
-            self._successes -= oldest_successes
-            self._count -= oldest_count
-        self.rate = self._successes / self._count
-        proven = self._count >= self.config.min_count and self.interval()[0] > self.config.threshold
+        self.results = [*self.results, [successes, count]]
+        won, played = self._sums()
+        while played - self.results[0][1] >= self.config.window:
+            self.results = self.results[1:]
+            won, played = self._sums()
+        self.rate = won / played
+        proven = played >= self.config.min_count and self.interval()[0] > self.config.threshold
         return "success" if proven else None
 
     def start_level(self) -> None:
         """Discard the games of the previous level."""
-        self._results.clear()
-        self._successes = self._count = 0
+        self.results = []
 
-    def _add(self, successes: int, count: int) -> None:
-        self._results.append((successes, count))
-        self._successes += successes
-        self._count += count
+    def _sums(self) -> tuple[int, int]:
+        return sum(won for won, _ in self.results), sum(played for _, played in self.results)

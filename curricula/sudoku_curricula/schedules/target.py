@@ -8,9 +8,7 @@ from math import tanh
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_curricula.base import Results, Schedule
-from sudoku_curricula.registry import register_schedule
-from sudoku_gym.puzzles.tasks import Tasks
+from sudoku_curricula.base import Results, Schedule, register_schedule
 from sudoku_gym.storage.checks import check_positive, check_shares
 
 
@@ -52,7 +50,7 @@ class Target(Schedule):
     kept = ("difficulty",)
 
     def __init__(self, config: TargetConfig) -> None:
-        super().__init__(Tasks(config.tasks))
+        super().__init__(config.tasks)
         self.config = config
         self.difficulty = 0.0
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, Union
 
 from tyro.conf import arg, subcommand
 
-from sudoku_curricula.schedules import ScheduleConfig, SuccessRateConfig, all_schedules
+from sudoku_curricula import ScheduleConfig, all_schedules
+from sudoku_curricula.schedules import SuccessRateConfig
 from sudoku_gym.puzzles.sources import PuzzleSource
 from sudoku_gym.storage.checks import check_counts, check_positive, check_seed
 from sudoku_gym.storage.configs import from_json, registered, to_json

@@ -111,8 +111,8 @@ def test_a_curriculum_moves_the_boards(build):
     assert levels(algorithm) == {2}
     result = algorithm.train()
     assert levels(algorithm) == {4}
-    assert result["curriculum"]["blanks"] == 4
-    assert 0 <= result["evaluation"]["completion_rate"] <= 1
+    assert result["curves"]["curriculum/blanks"] == 4
+    assert 0 <= result["curves"]["evaluation/completion_rate"] <= 1
 
 
 def levels(algorithm):
@@ -130,7 +130,7 @@ def test_another_process_continues_from_a_checkpoint(build, tmp_path):
         "import ray; from ray.rllib.algorithms import Algorithm;"
         "ray.init('local', num_cpus=1, include_dashboard=False, log_to_driver=False);"
         f"result = Algorithm.from_checkpoint({folder!r}).train();"
-        "print(result['curriculum']['blanks'], result['num_env_steps_sampled_lifetime'])"
+        "print(result['curves']['curriculum/blanks'], result['num_env_steps_sampled_lifetime'])"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert told.returncode == 0, told.stderr

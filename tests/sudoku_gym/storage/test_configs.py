@@ -11,7 +11,8 @@ pytest.importorskip("torch")
 
 from sudoku_agents.calphazero.config import CAlphaZeroConfig
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
-from sudoku_curricula.schedules import SCHEDULES, Algorithm1Config
+from sudoku_curricula import SCHEDULES
+from sudoku_curricula.schedules import Algorithm1Config
 from sudoku_gym.storage.configs import decode_json, from_json, registered, to_json
 from sudoku_learning.networks import BODIES, FactorGraphConfig, MLPConfig, QConfig, ValueConfig
 from sudoku_learning.training.config import config_from_json
