@@ -53,8 +53,8 @@ class Schedule(ABC):
     """Weights over tasks, and how results move them.
 
     A subclass defines `weights` and `update`, and names the attributes that a resumed run needs in
-    `kept`: arrays, or what JSON holds. A frozen configuration starts it with `build()`. One whose
-    tasks are levels of blanks that rise is a `LevelSchedule`.
+    `kept`, beside those of its base class: arrays, or what JSON holds. A frozen configuration
+    starts it with `build()`. One whose tasks are levels of blanks that rise is a `LevelSchedule`.
 
     Args:
         tasks: the tasks, as a text of `sudoku_gym.puzzles.Tasks`.
@@ -67,7 +67,7 @@ class Schedule(ABC):
         updates: the number of updates so far, if the subclass counts them.
     """
 
-    kept: ClassVar[tuple[str, ...]] = ()
+    kept: ClassVar[tuple[str, ...]] = ("finished", "updates")
 
     def __init__(self, tasks: str, metric: str = COMPLETION) -> None:
         self.tasks = Tasks(tasks)
@@ -93,7 +93,7 @@ class Schedule(ABC):
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything that `load_state_dict` needs to continue exactly; fit for JSON."""
-        state = {name: getattr(self, name) for name in ("finished", "updates", *self.kept)}
+        state = {name: getattr(self, name) for name in self._all_kept()}
         arrays = {name: a.tolist() for name, a in state.items() if isinstance(a, np.ndarray)}
         return {"schedule": type(self).__name__, "tasks": self.tasks.text, **state, **arrays}
 
@@ -109,10 +109,13 @@ class Schedule(ABC):
                 f"the saved schedule is {state['schedule']}, over {state['tasks']}, this one "
                 f"{own[0]}, over {own[1]}: resume with the configuration it was saved with"
             )
-        for name in ("finished", "updates", *self.kept):
+        for name in self._all_kept():
             now = getattr(self, name)
             is_array = isinstance(now, np.ndarray)
             setattr(self, name, np.array(state[name], now.dtype) if is_array else state[name])
+
+    def _all_kept(self) -> list[str]:
+        return [name for kind in type(self).__mro__ for name in vars(kind).get("kept", ())]
 
 
 @dataclass(frozen=True)
@@ -149,6 +152,8 @@ class LevelSchedule(Schedule):
     Raises:
         ValueError: as `check_levels`.
     """
+
+    kept = ("level", "rate")
 
     def __init__(self, start: int, stop: int, step: int = 1, metric: str = COMPLETION) -> None:
         check_levels(start, stop)
@@ -204,14 +209,11 @@ class LevelSchedule(Schedule):
 
     def state_dict(self) -> dict[str, Any]:
         """See `Schedule.state_dict`."""
-        history = [asdict(advance) for advance in self.history]
-        own = {"level": self.level, "history": history, "rate": self.rate}
-        return {**super().state_dict(), **own}
+        return {**super().state_dict(), "history": [asdict(each) for each in self.history]}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """See `Schedule.load_state_dict`."""
         super().load_state_dict(state)
-        self.level, self.rate = state["level"], state["rate"]
         self.history = [Advance(**advance) for advance in state["history"]]
 
 

@@ -31,7 +31,7 @@ class StreakConfig:
 
 
 class Streak(LevelSchedule):
-    answer = "success"
+    answer, kept = "success", ("streak",)
 
     def __init__(self, config):
         super().__init__(config.start, config.stop, metric=config.metric)
@@ -43,13 +43,6 @@ class Streak(LevelSchedule):
 
     def start_level(self):
         self.streak = 0
-
-    def state_dict(self):
-        return {**super().state_dict(), "streak": self.streak}
-
-    def load_state_dict(self, state):
-        super().load_state_dict(state)
-        self.streak = state["streak"]
 
 
 @pytest.fixture

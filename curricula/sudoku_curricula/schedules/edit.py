@@ -64,7 +64,7 @@ class Edit(Replay):
         is_child: which of them are children without a score, bool `[K]`.
     """
 
-    kept = (*Replay.kept, "puzzles", "solutions", "current", "is_child")
+    kept = ("puzzles", "solutions", "current", "is_child")
 
     def __init__(self, config: EditConfig) -> None:
         tasks = f"puzzle=0..{2 * config.size - 1}"

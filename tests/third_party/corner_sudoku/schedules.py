@@ -23,6 +23,8 @@ class HurdlesConfig:
 
 
 class Hurdles(LevelSchedule):
+    kept = ("jumped",)
+
     def __init__(self, config):
         super().__init__(config.start, config.stop)
         self.config = config
@@ -34,10 +36,3 @@ class Hurdles(LevelSchedule):
     def record(self, successes, count):
         self.jumped += successes >= self.config.height * count
         return "success" if self.jumped >= self.config.count else None
-
-    def state_dict(self):
-        return {**super().state_dict(), "jumped": self.jumped}
-
-    def load_state_dict(self, state):
-        super().load_state_dict(state)
-        self.jumped = state["jumped"]
