@@ -153,7 +153,7 @@ class LevelSchedule(Schedule):
         ValueError: as `check_levels`.
     """
 
-    kept = ("level", "rate")
+    kept: ClassVar[tuple[str, ...]] = ("level", "rate")
 
     def __init__(self, start: int, stop: int, step: int = 1, metric: str = COMPLETION) -> None:
         check_levels(start, stop)

@@ -201,7 +201,7 @@ class CurriculumCallback(RLlibCallback):
         result[CURVES] = scalars | _common_names(result)
         scalars.clear()
 
-    def on_env_runners_recreated(  # type: ignore[override]
+    def on_env_runners_recreated(
         self, *, env_runner_group: EnvRunnerGroup, env_runner_indices: list[int], **kwargs: Any
     ) -> None:
         """Push the level to restarted runners, which otherwise start at the initial level."""
