@@ -16,8 +16,7 @@ import torch
 from torch.utils.tensorboard import SummaryWriter
 
 from sudoku_agents.rllib import RLlibPolicy, ppo_config
-from sudoku_curricula import SCHEDULES, configure_schedule
-from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE
+from sudoku_curricula import SCHEDULES, configure_schedule, curves
 from sudoku_curricula.rllib import write_curves
 from sudoku_gym import compare, load_policy, puzzles
 from sudoku_gym.evaluation import to_markdown
@@ -56,7 +55,7 @@ def main(argv=None):
             write_curves(result, writer)
             trained = int(result["num_env_steps_sampled_lifetime"])
             minutes = (time.perf_counter() - start) / 60
-            print(progress(trained, result), flush=True)
+            print(progress(trained, result["curves"]), flush=True)
     algorithm.save_to_path(options.run.absolute() / "checkpoint")
     print(f"\nseed {options.seed}, {trained:,} steps, {minutes:.1f} minutes")
     # The network knows the graph of the board, and random weights may play well by that alone.
@@ -70,12 +69,11 @@ def main(argv=None):
     return results
 
 
-def progress(steps, result):
+def progress(steps, points):
     """Say in a line how the training goes."""
-    points = result["curves"]
-    line = f"{steps:9,} steps  {points[BLANKS_LEVEL]:3.0f} blanks"
-    if COMPLETION_RATE in points:
-        line += f"  held out: {points[COMPLETION_RATE]:6.1%} of minimal puzzles"
+    line = f"{steps:9,} steps  {points[curves.BLANKS_LEVEL]:3.0f} blanks"
+    if curves.COMPLETION_RATE in points:
+        line += f"  held out: {points[curves.COMPLETION_RATE]:6.1%} of minimal puzzles"
     return line
 
 

@@ -72,7 +72,6 @@ def main(argv=None):
         batch_size=1024 if options.size == 9 else 512,
         n_epochs=4,
         gamma=1.0,
-        gae_lambda=0.95,
         ent_coef=0.0 if options.size == 9 else 0.01,
         seed=options.seed,
         tensorboard_log=str(options.run),

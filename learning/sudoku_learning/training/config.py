@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, Union
 
 from tyro.conf import arg, subcommand
 
-from sudoku_curricula import ScheduleConfig, all_schedules
-from sudoku_curricula.schedules import SuccessRateConfig
+from sudoku_curricula import ScheduleConfig, all_schedules, schedules
 from sudoku_gym.puzzles.sources import PuzzleSource
 from sudoku_gym.storage.checks import check_counts, check_positive, check_seed
 from sudoku_gym.storage.configs import from_json, registered, to_json
@@ -91,7 +90,7 @@ class TrainingConfig:
     """iterations between checkpoints; the first iteration has one too"""
     keep_checkpoints: int | None = 2
     """latest checkpoints that stay in the folder; None keeps all"""
-    curriculum: CurriculumConfig = field(default_factory=SuccessRateConfig)
+    curriculum: CurriculumConfig = field(default_factory=schedules.SuccessRateConfig)
     """how the number of blanks moves"""
     ray: RayConfig = field(default_factory=RayConfig)
     """where sampling runs"""
