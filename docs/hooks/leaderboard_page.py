@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
@@ -45,10 +45,7 @@ def fill_in(markdown: str, results: Results) -> str:
         "best": _best(results),
         "all": _shares(results, [SORTED_BY, _THEN_BY], with_costs=True),
         "lists": _shares(results, lists),
-        "times": _times(results),
         "sets": _sets(results),
-        "rows": _rows(results),
-        "not_played": "\n".join(_not_played(results)),
         "runs": _runs(results),
     }
     return marked.fill_in(markdown, "leaderboard", parts)
@@ -143,21 +140,6 @@ def _share(results: Results, policy: str, name: str) -> str:
     return text if played == results["sets"][name]["count"] else f"{text}, first {played}"
 
 
-def _times(results: Results) -> str:
-    sets = {name: each["title"] for name, each in results["sets"].items() if each["timed"]}
-    rows = []
-    for policies in by_kind(results).values():
-        for policy in policies:
-            cells = results["rows"][policy]["cells"]
-            rows.append([f"`{policy}`", *(_time(cells.get(name)) for name in sets)])
-    return markdown_table(["policy", *sets.values()], rows)
-
-
-def _time(cell: Cell | None) -> str:
-    """Return the processor time a puzzle; in brackets where it is that of games side by side."""
-    if not cell or not cell["outcomes"] or cell.get("timing", {}).get("seconds"):
-        return _milliseconds(cell)
-    return f"({_milliseconds(cell)})"
 
 
 def _sets(results: Results) -> str:
@@ -172,28 +154,6 @@ def _sets(results: Results) -> str:
     return markdown_table(heads, rows, names=4)
 
 
-def _rows(results: Results) -> str:
-    heads = ["policy", "kind", "package", "weights", "runs"]
-    rows = []
-    for policy, row in results["rows"].items():
-        cells = row["cells"].values()
-        used = {each["run"] for cell in cells for each in (cell, cell.get("timing", cell))}
-        runs = [str(number) for number, run in enumerate(results["runs"], start=1) if run in used]
-        weights = f"`{row['weights'][:_SHORT]}`" if row["weights"] else _NOTHING
-        about = row["kind"], row["package"] or _NOTHING
-        rows.append([f"`{policy}`", *about, weights, ", ".join(runs) or _NOTHING])
-    return markdown_table(heads, rows, names=5)
-
-
-def _not_played(results: Results) -> Iterator[str]:
-    reasons: dict[tuple[str, str], list[str]] = {}
-    for policy, row in results["rows"].items():
-        for name, cell in row["cells"].items():
-            if "error" in cell:
-                reasons.setdefault((policy, cell["error"]), []).append(name)
-    for (policy, error), names in reasons.items():
-        sets = ", ".join(f"`{name}`" for name in names)
-        yield f"- `{policy}` on {sets}: `{error}`"
 
 
 def _runs(results: Results) -> str:
