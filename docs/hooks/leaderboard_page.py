@@ -140,8 +140,6 @@ def _share(results: Results, policy: str, name: str) -> str:
     return text if played == results["sets"][name]["count"] else f"{text}, first {played}"
 
 
-
-
 def _sets(results: Results) -> str:
     heads = ["set", "column", "from", "board", "puzzles", "first", "givens", "checksum"]
     rows = []
@@ -152,8 +150,6 @@ def _sets(results: Results) -> str:
         counts = str(each["count"]), str(each["subset"])
         rows.append([f"`{name}`", *cells, *counts, givens, f"`{each['sha256'][:_SHORT]}`"])
     return markdown_table(heads, rows, names=4)
-
-
 
 
 def _runs(results: Results) -> str:
