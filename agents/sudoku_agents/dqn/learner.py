@@ -166,8 +166,7 @@ class DQNLearner(SamplingLearner):
     """Learns action values from its own games."""
 
     def __init__(self, config: DQNConfig, random: RunGenerators) -> None:
-        self.config = config
-        self.actions = config.actions
+        self.config, self.actions = config, config.actions
         self._geometry = geometry_of_env(config.env)
         make = partial(make_q_network, config, self._geometry)
         self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
