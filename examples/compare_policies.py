@@ -1,7 +1,7 @@
 """Compare policies by how hard the puzzles are: a table with intervals, the time, and a picture.
 
 python examples/compare_policies.py                              # writes comparison.png
-python examples/compare_policies.py hidden-singles runs/network --bank 9x9-hard
+python examples/compare_policies.py hidden-singles runs/first --bank 9x9-hard
 """
 
 import argparse

@@ -10,11 +10,7 @@ import pytest
 from sudoku_curricula.curves import (
     BLANKS_LEVEL,
     COMPLETION_RATE,
-    ENTROPY,
-    EPISODIC_LENGTH,
-    EPISODIC_RETURN,
     ITERATION,
-    LEARNING_RATE,
     POLICY_LOSS,
     STEPS_PER_SECOND,
     SUCCESS_RATE,
@@ -48,12 +44,6 @@ def test_plug_in_your_agent():
     assert results["4x4"]["fewest-candidates"].completion_rate == 1
     rates = {name: result.completion_rate for name, result in results["9x9"].items()}
     assert rates["masked-random"] == 0 < rates["hidden-singles"]
-
-
-def test_train_a_network(tmp_path):
-    results = run("train_a_network", "--run", str(tmp_path / "run"))
-    assert results["untrained"].completion_rate == 0 < results["trained"].completion_rate
-    assert (tmp_path / "run" / "curves.png").stat().st_size > 0
 
 
 def test_compare_policies(tmp_path, capsys):
@@ -106,27 +96,6 @@ def test_train_rllib_ppo(tmp_path, ray_cluster):
     found = read_curves(tmp_path)
     assert {SUCCESS_RATE, POLICY_LOSS, VALUE_LOSS, STEPS_PER_SECOND} <= set(found)
     assert found[BLANKS_LEVEL][1][-1] > 2
-
-
-def test_cleanrl_ppo_masked(tmp_path):
-    result = run("cleanrl_ppo_masked", "--run-dir", str(tmp_path))
-    assert result.illegal == 0 and result.orbits_solved[1] == 8
-    (folder,) = tmp_path.iterdir()
-    found = read_curves(folder)
-    names = {BLANKS_LEVEL, SUCCESS_RATE, EPISODIC_RETURN, EPISODIC_LENGTH, STEPS_PER_SECOND}
-    names |= {LEARNING_RATE, POLICY_LOSS, VALUE_LOSS, ENTROPY}
-    assert names <= set(found)
-    assert found[POLICY_LOSS][0] == [4096, 8192]
-
-
-def test_curriculum_in_tensorboard(tmp_path):
-    picture = run("curriculum_in_tensorboard", "--run", str(tmp_path / "runs"), "--seeds", "2")
-    assert picture.stat().st_size > 0
-    for name, first in (("success-rate", 2), ("algorithm-1", 2), ("none", 12)):
-        for seed in range(2):
-            found = read_curves(tmp_path / "runs" / name / f"seed{seed}")
-            assert found[ITERATION][1] == [1, 2] and found[BLANKS_LEVEL][1][0] == first
-            assert {COMPLETION_RATE, SUCCESS_RATE, STEPS_PER_SECOND, VALUE_LOSS} <= set(found)
 
 
 @pytest.mark.slow

@@ -25,11 +25,30 @@ class Program(NamedTuple):
     imports: frozenset[str] = frozenset()  # beside IMPORTS
 
 
+def solves(rate: float) -> Callable[[dict[str, Any]], bool]:
+    return lambda results: results["trained"].completion_rate >= rate
+
+
 PROGRAMS = {
     "gflownet": Program(
         "--total-timesteps 6400 --num-envs 8 --puzzle 1...............",
         lambda results: results["trained"]["total_variation"] < 0.01,
         {"losses/trajectory_balance", "charts/total_variation", "charts/elbo", "charts/eubo"},
+    ),
+    "ppo": Program(
+        "--total-timesteps 1024 --num-envs 32 --num-steps 16 --test-puzzles 100",
+        solves(0.99),
+        {
+            *("losses/policy_loss", "losses/value_loss", "losses/entropy", "losses/approx_kl"),
+            *("charts/learning_rate", "charts/episodic_return", "charts/episodic_length"),
+            *("curriculum/blanks", "curriculum/success_rate"),
+        },
+        frozenset({"sudoku_curricula"}),
+    ),
+    "q_learning": Program(
+        "--total-timesteps 3200 --num-envs 16 --learning-starts 160 --window 32 --test-puzzles 100",
+        solves(0.99),
+        {"losses/td_loss", "losses/q_values", "charts/episodic_return", "curriculum/blanks"},
     ),
 }
 

@@ -9,9 +9,18 @@ GFlowNets", NeurIPS 2022, arXiv 2201.13259. Numbers of equations are the paper's
 A state is a board. An action writes a digit into one blank cell, always the one with the fewest
 candidates, so each board has one parent: the states form a tree, and P_B = 1. A trajectory ends at
 a full board, whose reward R is 1, or at a dead end, a blank cell without candidates, whose reward
-is exp(-18). Then Z, the sum of all rewards, is the number of completions, and a sampler that draws
-each end x with the probability R(x) / Z draws every completion equally often. 4x4 trees are small
-enough to walk whole, so the program computes its distance from that distribution exactly.
+is exp(-18). Then Z, the sum of all rewards, is the number of completions but for a trace, and a
+sampler that draws each end x with the probability R(x) / Z draws every completion equally often.
+4x4 trees are small enough to walk whole, so the distance from that distribution is exact.
+
+The command above takes half a minute of one core. For the empty board it prints, at last,
+
+    seed 1, 288 completions
+    masked-random: total variation 0.1667, ELBO 5.6041 <= log Z 5.6630 <= EUBO 5.7196, 100.0% ...
+    untrained: total variation 0.1666, ELBO 5.6002 <= log Z 5.6630 <= EUBO 5.7236, 100.0% ...
+    trained: total variation 0.0052, ELBO 5.6629 <= log Z 5.6630 <= EUBO 5.6631, 100.0% ...
+
+where "... of the draws solved" is cut off; the log Z that is learned ends at 5.6626.
 """
 
 import time
@@ -41,11 +50,11 @@ class Args:
     """seed of the experiment"""
     puzzle: str = "." * 16
     """the board to complete, row by row, a dot for a blank; the default has 288 completions"""
-    total_timesteps: int = 1_500_000
+    total_timesteps: int = 700_000
     """placements to sample, on a board of 16 blanks that is never a dead end"""
     num_envs: int = 64
     """trajectories of one update, sampled in parallel"""
-    learning_rate: float = 1e-3
+    learning_rate: float = 3e-3
     """the learning rate of the forward policy"""
     z_learning_rate: float = 0.1
     """the learning rate of log Z, which has to travel farther than a weight"""
@@ -104,6 +113,11 @@ class ForwardPolicy(nn.Module):
         return logits.masked_fill(~torch.from_numpy(legal), -torch.inf).log_softmax(1)
 
 
+def masked_random(boards, cells, legal):
+    """Return log P_F that draws any candidate: what needs no learning."""
+    return torch.where(torch.from_numpy(legal), 0.0, -torch.inf).log_softmax(1)
+
+
 def sample_trajectories(policy, boards, epsilon):
     """Follow P_F from boards int8 [B, N, N] to their ends.
 
@@ -130,7 +144,8 @@ def trajectory_balance(log_z, log_pf, log_r):
     """Return the loss of trajectories, equation 14.
 
     It is the square of log Z + sum_t log P_F(s_t | s_t-1) - log R(x) - sum_t log P_B(s_t-1 | s_t),
-    which equation 13 demands to be 0; the last sum is 0 in a tree.
+    which equation 13 demands to be 0; the last sum is 0 in a tree. Where it is 0 on all
+    trajectories, P_F draws each end x with the probability R(x) / Z (Proposition 1).
     """
     return (log_z + log_pf - log_r).square().mean()
 
@@ -167,18 +182,10 @@ def exact_measures(policy, puzzle):
     return {
         "total_variation": 0.5 * (sampled - target).abs().sum().item(),
         "elbo": (sampled * (log_r - log_pf)).sum().item(),
-        "log_z": policy.log_z.item(),
+        "log_z": log_r.logsumexp(0).item(),
         "eubo": (target * (log_r - log_pf)).sum().item(),
-        "exact_log_z": log_r.logsumexp(0).item(),
         "solved": sampled[log_r == 0].sum().item(),
     }
-
-
-class MaskedRandom(ForwardPolicy):
-    """Draws any candidate: the distance that needs no learning."""
-
-    def forward(self, boards, cells, legal):
-        return torch.where(torch.from_numpy(legal), 0.0, -torch.inf).log_softmax(1)
 
 
 def main(argv=None):
@@ -195,8 +202,8 @@ def main(argv=None):
     policy = ForwardPolicy(len(puzzle), args.hidden)
     optimizer = torch.optim.Adam(policy.layers.parameters(), lr=args.learning_rate)
     optimizer.add_param_group({"params": [policy.log_z], "lr": args.z_learning_rate})
-    measures = {
-        "masked-random": exact_measures(MaskedRandom(len(puzzle), 1), puzzle),
+    results = {
+        "masked-random": exact_measures(masked_random, puzzle),
         "untrained": exact_measures(policy, puzzle),
     }
 
@@ -218,24 +225,28 @@ def main(argv=None):
         global_step += int((ends > 0).sum() - (starts > 0).sum())
         if update % 50 == 0 or update == num_updates:
             found = exact_measures(policy, puzzle)
-            writer.add_scalar("losses/trajectory_balance", loss.item(), global_step)
-            writer.add_scalar("charts/learning_rate", frac * args.learning_rate, global_step)
-            for name in ("total_variation", "elbo", "log_z", "eubo"):
+            for name in ("total_variation", "elbo", "eubo"):
                 writer.add_scalar(f"charts/{name}", found[name], global_step)
-            writer.add_scalar(
-                "throughput/steps_per_second", global_step / (time.time() - start_time), global_step
-            )
+            writer.add_scalar("charts/log_z", policy.log_z.item(), global_step)
+            writer.add_scalar("charts/learning_rate", frac * args.learning_rate, global_step)
+            writer.add_scalar("losses/trajectory_balance", loss.item(), global_step)
+            speed = global_step / (time.time() - start_time)
+            writer.add_scalar("throughput/steps_per_second", speed, global_step)
             print(
-                f"global_step={global_step}, loss={loss.item():.4f}, "
-                f"total_variation={found['total_variation']:.4f}, log_z={found['log_z']:.3f}"
+                f"global_step={global_step}, loss={loss.item():.5f}, "
+                f"log_z={policy.log_z.item():.4f}, total_variation={found['total_variation']:.4f}"
             )
     writer.close()
 
-    measures["trained"] = exact_measures(policy, puzzle)
-    print(f"seed {args.seed}, {round(np.exp(found['exact_log_z']))} completions")
-    for name, found in measures.items():
-        print(f"{name}: " + ", ".join(f"{key} {value:.4f}" for key, value in found.items()))
-    return measures
+    results["trained"] = exact_measures(policy, puzzle)
+    print(f"seed {args.seed}, {round(np.exp(results['trained']['log_z']))} completions")
+    for name, found in results.items():
+        print(
+            f"{name}: total variation {found['total_variation']:.4f}, "
+            f"ELBO {found['elbo']:.4f} <= log Z {found['log_z']:.4f} <= EUBO {found['eubo']:.4f}, "
+            f"{found['solved']:.1%} of the draws solved"
+        )
+    return results
 
 
 if __name__ == "__main__":
