@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.compiler.random_stream import new_stream
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.geometry.symmetry import Symmetry, draw_symmetry, group_of, identity
+from sudoku_gym.geometry.symmetry import draw_symmetry, group_of, identity
 from sudoku_gym.wrappers.base import Spaces, SudokuVectorTransform, SudokuWrapper, Transform, Which
 
 Period = Literal["episode", "step"]
@@ -54,7 +54,9 @@ class _Symmetries(Transform):
         if every not in ("episode", "step"):
             raise ValueError(f"every={every!r}: use 'episode' or 'step'")
         self._every_step = every == "step"
-        self._group, self._symmetry = group_of(geometry), identity(geometry, count)
+        self._group, self._drawn = group_of(geometry), identity(geometry, count)
+        self._below = self._drawn.actions.copy()  # what each of the agent's actions is, [B, A]
+        self._size = size
         self._streams = np.zeros((count, 2), np.uint64)
         return observations, actions
 
@@ -72,23 +74,27 @@ class _Symmetries(Transform):
             self._draw(chosen)
 
     def map_actions(self, actions: NDArray[np.int64]) -> NDArray[np.int64]:
-        found = self._symmetry.actions == actions[:, None]
-        return np.where(found.any(1), found.argmax(1), actions)  # leaves invalid ones as they are
+        mapped = actions.copy()  # leaves invalid ones as they are
+        valid = np.flatnonzero((actions >= 0) & (actions < self._below.shape[1]))
+        mapped[valid] = self._below[valid, actions[valid]]
+        return mapped
 
-    def map_masks(self, masks: NDArray[np.int8]) -> NDArray[np.int8]:
-        return self._symmetry.apply_to_policy(masks)
+    def map_masks(self, masks: NDArray[np.int8], which: Which = slice(None)) -> NDArray[np.int8]:
+        return np.take_along_axis(masks, self._below[which, : masks.shape[1]], 1)
 
     def show(self, observations: Any, masks: NDArray[np.int8], which: Which) -> tuple[Any, Any]:
-        is_every = len(observations) == len(self._symmetry)
-        symmetry = self._symmetry if is_every else self._symmetry[which]
-        return symmetry.apply(observations), symmetry.apply_to_policy(masks)
+        cells = self._below[which, self._size**3 :] - self._size**3  # those of erasures
+        below = np.take_along_axis(observations.reshape(cells.shape), cells, 1)
+        shown = np.take_along_axis(self._drawn.digits[which], below, 1)
+        shown = shown.astype(observations.dtype, copy=False).reshape(observations.shape)
+        return shown, self.map_masks(masks, which)
 
     def _draw(self, chosen: NDArray[np.bool_]) -> None:
-        now = self._symmetry
-        arrays = now.rows, now.columns, now.transpose, now.digits
+        drawn = self._drawn
         if chosen.any():
+            arrays = drawn.rows, drawn.columns, drawn.transpose, drawn.digits
             _draw(self._streams, chosen, self._group, *arrays)
-            self._symmetry = Symmetry(*arrays)  # a new one, since the old one keeps its images
+            self._below[chosen] = drawn[chosen].inverse().actions
 
 
 class SymmetryAugmentation(_Symmetries, SudokuWrapper):
