@@ -18,6 +18,7 @@ from sudoku_gym.puzzles.sources import Blanks
 
 Which: TypeAlias = slice | NDArray[np.int64]
 """Which boards of a batch some arrays are of."""
+Seeds: TypeAlias = Sequence[int | None]
 Spaces: TypeAlias = tuple[gym.Space[Any], gym.Space[Any]]
 """Those of one board's observations and actions."""
 
@@ -38,9 +39,7 @@ class Transform:
         """Return the spaces as the agent has them, given those below."""
         return observations, actions
 
-    def begin(
-        self, chosen: NDArray[np.bool_], observations: Any, seeds: Sequence[int | None] = ()
-    ) -> None:
+    def begin(self, chosen: NDArray[np.bool_], observations: Any, seeds: Seeds = ()) -> None:
         """Take note that the chosen boards begin an episode; `seeds` are new, but for None."""
 
     def go_on(self, chosen: NDArray[np.bool_]) -> None:
@@ -164,8 +163,7 @@ class SudokuVectorTransform(Transform, SudokuVectorWrapper):
         chosen = chosen_boards(options, self.num_envs)
         observations, infos = self.env.reset(seed=seed, options=options)
         seeds = zip(read_seeds(seed, self.num_envs), chosen.tolist(), strict=True)
-        new_seeds = [given if is_reset else None for given, is_reset in seeds]
-        self.begin(chosen, observations, new_seeds)
+        self.begin(chosen, observations, [given if new else None for given, new in seeds])
         self._over &= ~chosen
         masks = _NO_MASKS
         if self.needs_masks:

@@ -5,7 +5,7 @@ Source: Ng, Harada and Russell, "Policy invariance under reward transformations"
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import gymnasium as gym
@@ -14,6 +14,7 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
 from sudoku_gym.wrappers.base import (
+    Seeds,
     Spaces,
     SudokuVectorTransform,
     SudokuWrapper,
@@ -48,9 +49,7 @@ class _Shaping(Transform):
         self._before = np.zeros(count)  # the potentials of the boards
         return observations, actions
 
-    def begin(
-        self, chosen: NDArray[np.bool_], observations: Any, seeds: Sequence[int | None] = ()
-    ) -> None:
+    def begin(self, chosen: NDArray[np.bool_], observations: Any, seeds: Seeds = ()) -> None:
         if chosen.any():
             self._before[chosen] = self._values(observations[chosen])
 

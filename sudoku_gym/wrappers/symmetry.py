@@ -53,10 +53,9 @@ class _Symmetries(Transform):
             raise ValueError(f"a symmetry maps the {size**3} placements of a board, not {actions}")
         if every not in ("episode", "step"):
             raise ValueError(f"every={every!r}: use 'episode' or 'step'")
-        self._every_step = every == "step"
         self._group, self._drawn = group_of(geometry), identity(geometry, count)
         self._below = self._drawn.actions.copy()  # what each of the agent's actions is, [B, A]
-        self._size = size
+        self._size, self._every_step = size, every == "step"
         self._streams = np.zeros((count, 2), np.uint64)
         return observations, actions
 
@@ -70,14 +69,12 @@ class _Symmetries(Transform):
         self._draw(chosen)
 
     def go_on(self, chosen: NDArray[np.bool_]) -> None:
-        if self._every_step:
-            self._draw(chosen)
+        self._draw(chosen & self._every_step)
 
     def map_actions(self, actions: NDArray[np.int64]) -> NDArray[np.int64]:
-        mapped = actions.copy()  # leaves invalid ones as they are
-        valid = np.flatnonzero((actions >= 0) & (actions < self._below.shape[1]))
-        mapped[valid] = self._below[valid, actions[valid]]
-        return mapped
+        known = actions.clip(0, self._below.shape[1] - 1)
+        below = self._below[np.arange(len(actions)), known]
+        return np.where(known == actions, below, actions)  # invalid ones stay as they are
 
     def map_masks(self, masks: NDArray[np.int8], which: Which = slice(None)) -> NDArray[np.int8]:
         return np.take_along_axis(masks, self._below[which, : masks.shape[1]], 1)
