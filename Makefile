@@ -46,6 +46,7 @@ types: $(VENV)/.installed-dev  ## Check the types of the packages
 	$(BIN)/mypy
 
 docs: $(VENV)/.installed-docs  ## Build the documentation into site/
+	$(BIN)/sudoku-gym info --compile
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 tables: $(VENV)/.installed-dev  ## Write the tables of results into the pages in docs/

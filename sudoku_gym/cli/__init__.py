@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from functools import partial, wraps
 from importlib.metadata import version
 from typing import Any
@@ -29,7 +30,6 @@ COMMANDS = {
     "generate": ("Make puzzles.", "sudoku_gym.cli.generate:generate"),
     "play": ("Solve a puzzle by hand.", "sudoku_gym.cli.play:play"),
     "watch": ("Watch a policy play.", "sudoku_gym.cli.watch:watch"),
-    "text": ("Read what a language model reads.", "sudoku_gym.cli.text:text"),
     "record": ("Record games for Minari.", "sudoku_gym.cli.data:record"),
     "export": ("Write a network as ONNX.", "sudoku_learning.networks.onnx:export"),
     "push": ("Send a checkpoint to the Hub.", "sudoku_gym.cli.data:push"),
@@ -78,7 +78,9 @@ def parse(words: list[str]) -> Callable[[], int]:
         return _print_version
     name, *arguments = words
     if name not in COMMANDS:
-        raise ValueError(f"no command {name!r}: use {', '.join(COMMANDS)}")
+        words_near = {**{each: each for each in COMMANDS}, "evaluate": "compare", "text": "play"}
+        near = [f"{words_near[each]}, or " for each in get_close_matches(name, words_near, 1)]
+        raise ValueError(f"no command {name!r}: use {''.join(near)}one of {', '.join(COMMANDS)}")
     function = plugins.load_attribute(COMMANDS[name][1])
     if name == "train":  # the trainer reads the rest
         return partial(function, arguments)

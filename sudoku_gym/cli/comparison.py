@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from tyro.conf import arg
 
 from sudoku_gym.cli.puzzle_arguments import (
-    BankOrFile,
     Board,
+    Puzzles,
     Split,
     geometry_named,
     parse_blanks,
@@ -29,12 +30,15 @@ from sudoku_gym.evaluation.lists import (
     open_results,
     play_list,
 )
-from sudoku_gym.evaluation.tables import plain_table, tabulate_cards, tabulate_groups
+from sudoku_gym.evaluation.tables import tabulate_cards, tabulate_groups
 from sudoku_gym.policies import load_policy, model_card_of, weights_sha256
+from sudoku_gym.policies.loading import CONFIG_FILE, weights_file
 from sudoku_gym.puzzles import files, find_in_training
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.storage.atomic import check_suffix
+from sudoku_gym.storage.configs import from_json
+from sudoku_gym.storage.reading import error_context, read_json
 
 COMPARED_BY_DEFAULT = ("masked-random", "naked-singles", "hidden-singles")
 _RULES = ("seed", "actions", "erase", "max_steps", "batch_size")
@@ -44,13 +48,14 @@ _RULES = ("seed", "actions", "erase", "max_steps", "batch_size")
 class Rules:
     """Options of the command: the puzzles, the rules and the output."""
 
-    puzzles: BankOrFile = "4x4"
+    puzzles: Puzzles = "4x4"
     board: Board = ""
     split: Split | None = None
     """Part of a bank; the test split if the bank has one."""
-    count: Annotated[int | None, arg(aliases=("--sample",))] = None
-    """Number of puzzles; all if not given. Without --blanks they are drawn without
-    repetition."""
+    rows: str = ""
+    """A file with the numbers of the puzzles to play, from 0 on, one a line."""
+    count: int | None = None
+    """Number of puzzles; all if not given. Without --blanks each comes once at most."""
     blanks: str = ""
     """Reveal cells until this many blanks are left: a number, or a range such as 30-40. Puzzles are
     then drawn with repetition: --count of them, or as many as the bank holds."""
@@ -64,7 +69,7 @@ class Rules:
     """Moves after which a game ends; the environment's limit if not given."""
     batch_size: int = 1024
     """Games played in parallel."""
-    format: Literal["table", "markdown", "json"] = "table"
+    format: Literal["table", "json"] = "table"
     """Output format."""
     out: str = ""
     """A .json file for the results, by source and by rating too, and what must stand beside them. A
@@ -122,7 +127,8 @@ def compare(
 def _identity(options: Rules, puzzles: PuzzleSet) -> dict[str, bool | int | str | None]:
     """Return which list is played, for a file of results; the folder of a file is left out."""
     is_file = options.puzzles.endswith(files.SUFFIXES)
-    names = ("board", "split", "count", "blanks", "seed", "leave_out_training")
+    names = ["board", "split", "count", "blanks", "seed", "leave_out_training"]
+    names += ["rows"] if options.rows else []
     return {
         "name": Path(options.puzzles).name if is_file else options.puzzles,
         **{name: getattr(options, name) for name in names},
@@ -141,7 +147,12 @@ def _show(
         }
         print(json.dumps(figures, indent=2))
         return
-    tables = {_title(puzzles, played.left_out, options): tabulate(results)}
+    heads, cells = tabulate(results)
+    seen = {name: _seen_in_training(name, puzzles) for name in results}
+    if told := {name: f"{n:,} of {len(puzzles):,}" for name, n in seen.items() if n is not None}:
+        heads.append("seen in training")
+        cells = [[*row, told.get(row[0], "-")] for row in cells]
+    tables = {_title(puzzles, played.left_out, options, any(seen.values())): (heads, cells)}
     if any(row.by_source or row.by_rating for row in rows.values()) or options.out:
         tables |= {
             "By source": tabulate_groups({n: row.by_source for n, row in rows.items()}),
@@ -149,19 +160,29 @@ def _show(
             "What stands beside it": tabulate_cards(rows),
         }
     for heading, (heads, cells) in tables.items():
-        if cells and options.format == "markdown":
-            print(f"{heading}\n\n{plain_table(heads, cells)}\n")
-        elif cells:
+        if cells:
             console().print(table(heads, cells, heading))
 
 
-def _title(puzzles: PuzzleSet, left_out: int | None, options: Rules) -> str:
-    """Return the name and number of the puzzles, and whether they are held out."""
+def _seen_in_training(name: str, puzzles: PuzzleSet) -> int | None:
+    """Return how many puzzles a policy was trained on; None if no configuration of it tells."""
+    weights = weights_file(name)
+    file = weights.with_name(CONFIG_FILE) if weights else None
+    config = read_json(file) if file and file.exists() else {}
+    if not isinstance(config.get("puzzles"), dict):
+        return None
+    division: Any = from_json(config["puzzles"])
+    trained = {board.tobytes() for board in division.divide(config["env"]).train.puzzles}
+    return sum(board.tobytes() in trained for board in puzzles.puzzles)
+
+
+def _title(puzzles: PuzzleSet, left_out: int | None, options: Rules, is_seen: bool) -> str:
+    """Return the name and number of the puzzles, and whether the bank holds them out."""
     parts = [f"{puzzles.name}, {puzzles.split}", f"{len(puzzles):,} puzzles"]
     parts += [f"{options.blanks} blanks"] if options.blanks else []
     if left_out is not None:
         parts.append(f"{left_out} left out")
-    if puzzles.split in ("validation", "test"):
+    if puzzles.split in ("validation", "test") and not is_seen:
         # For sizes below 9x9, revealed test puzzles may also be contained in a training puzzle,
         # so only puzzles as stored count as held out.
         held_out = not options.blanks or puzzles.geometry.size >= 9
@@ -179,19 +200,32 @@ def _choose(options: Rules) -> tuple[PuzzleSet, int | None]:
         raise ValueError(f"count must be at least 1, not {count}")
     rng = np.random.default_rng(options.seed)
     is_plain_file = (
-        name.endswith(files.SUFFIXES) and options.split in (None, "all") and not options.blanks
+        name.endswith(files.SUFFIXES)
+        and options.split in (None, "all")
+        and not (options.blanks or options.rows)
     )
     if is_plain_file and count is not None:
         with progress() as start:
             puzzles = files.read_sample(name, count, rng, geometry, on_progress=start(name))
     else:
-        puzzles = _draw(read_puzzles(name, options.split, geometry), count, options.blanks, rng)
+        whole = read_puzzles(name, options.split, geometry)
+        whole = whole[_row_numbers(options.rows, len(whole))] if options.rows else whole
+        puzzles = _draw(whole, count, options.blanks, rng)
     if not options.leave_out_training:
         return puzzles, None
     is_known = find_in_training(puzzles)
     if is_known.all():
         raise ValueError(f"{puzzles.name}: training splits hold all {len(puzzles)} puzzles")
     return puzzles[~is_known], int(is_known.sum())
+
+
+def _row_numbers(file: str, total: int) -> NDArray[np.int64]:
+    """Read the numbers of rows, from 0 on; ValueError unless each is that of one of `total`."""
+    with error_context(Path(file), "it holds no numbers of rows, one a line"):
+        rows = np.array(Path(file).read_text().split(), np.int64)
+        if not len(rows) or rows.min() < 0 or rows.max() >= total:
+            raise ValueError(f"use numbers from 0 to {total - 1}")
+    return rows
 
 
 def _draw(whole: PuzzleSet, count: int | None, blanks: str, rng: np.random.Generator) -> PuzzleSet:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sudoku_gym import trajectories
-from sudoku_gym.cli.puzzle_arguments import BankOrFile, Split, parse_blanks
+from sudoku_gym.cli.puzzle_arguments import Puzzles, Split, parse_blanks
 from sudoku_gym.cli.terminal import progress
 from sudoku_gym.evaluation.games import percent
 from sudoku_gym.kernels.endings import RewardName
@@ -19,7 +19,7 @@ def record(
     /,
     *,
     out: Path,
-    puzzles: BankOrFile = "9x9",
+    puzzles: Puzzles = "9x9",
     split: Split = "train",
     blanks: str = "",
     reward: RewardName = "terminal",
@@ -33,7 +33,7 @@ def record(
         policy: A policy's name with options, module:attribute, or the folder of a checkpoint.
         out: Folder of the data set; its name, which must end in -v and a number, is its id.
         puzzles: The puzzles.
-        split: Part of a bank to draw from.
+        split: Part of a bank to draw from; what is recorded is to train on.
         blanks: Reveal cells until this many blanks are left: a number, or a range such as 30-40.
         reward: The reward of the environment.
         episodes: Games to record, in all.

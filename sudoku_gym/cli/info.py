@@ -8,17 +8,28 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
+import gymnasium as gym
 from rich.text import Text
 
 from sudoku_gym import plugins
 from sudoku_gym.cli.terminal import console, strip_control
+from sudoku_gym.evaluation import evaluate
+from sudoku_gym.policies import load_policy
 from sudoku_gym.puzzles import banks
 
 _PACKAGES = "sudoku-gym gymnasium numpy numba torch stable-baselines3 ray gradio".split()
 
 
-def info() -> int:
-    """Show what is installed: versions, environments, banks, policies, trainers, extras."""
+def info(*, compile: bool = False) -> int:
+    """Show what is installed: versions, environments, banks, policies, trainers, extras.
+
+    Args:
+        compile: Compile the kernels that most commands use first, once; later starts load them.
+    """
+    if compile:
+        print("Compiling ...", flush=True)
+        gym.make_vec("Sudoku9x9-v0", num_envs=2).reset(seed=0)
+        evaluate(load_policy("solver"), banks.load("9x9", "test").puzzles[:1])
     ids = {**plugins.sudoku_specs(), **plugins.available("environments")}
     rows = [
         ["versions", ", ".join([f"Python {platform.python_version()}", *_versions()])],

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sudoku_gym import board, solver
 from sudoku_gym.board import SYMBOLS
-from sudoku_gym.cli.puzzle_arguments import BankFileOrPuzzle, Board, Split, draw_puzzle
+from sudoku_gym.cli.puzzle_arguments import Board, Puzzles, Split, draw_puzzle
 from sudoku_gym.envs.rendering import to_ansi
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import EmptySource
@@ -27,11 +27,10 @@ _MOST_TURNS = 10_000
 
 
 def play(
-    puzzle: BankFileOrPuzzle = "9x9",
-    /,
     *,
+    puzzles: Puzzles = "9x9",
     board: Board = "",
-    split: Split = "all",
+    split: Split | None = None,
     blanks: str = "",
     seed: int | None = None,
 ) -> int:
@@ -40,13 +39,13 @@ def play(
     The exit code is 0 once it is solved, and 1 if the player leaves.
 
     Args:
-        puzzle: What to play.
+        puzzles: What to play; one of several is drawn.
         board: Its board.
-        split: Part of a bank to draw from.
+        split: Part of a bank to draw from; the test split if the bank has one.
         blanks: Reveal cells until this many blanks are left: a number, or a range such as 30-40.
         seed: The same seed draws the same puzzle; a new one each time if not given.
     """
-    start, geometry = draw_puzzle(puzzle, board, split, blanks, seed)
+    start, geometry = draw_puzzle(puzzles, board, split, blanks, seed)
     game = TextSudoku(env_id=ANY_BOARD, source=EmptySource(geometry), max_turns=_MOST_TURNS)
     game.reset(puzzle=start)
     print(f"{geometry.name}, {np.count_nonzero(start == 0)} blanks.\n{HELP}")

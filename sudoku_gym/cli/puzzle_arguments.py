@@ -16,18 +16,11 @@ from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource, resolve_source
 
 Split: TypeAlias = Literal["train", "validation", "test", "all"]
-BankOrFile: TypeAlias = Annotated[
+Puzzles: TypeAlias = Annotated[
     str,
     arg(
-        help=f"A bank ({', '.join(banks.NAMES)}), a file ({', '.join(files.SUFFIXES)}), or the "
-        "module:attribute of a PuzzleSet."
-    ),
-]
-BankFileOrPuzzle: TypeAlias = Annotated[
-    str,
-    arg(
-        help=f"A bank to draw from ({', '.join(banks.NAMES)}), a file of puzzles "
-        f"({', '.join(files.SUFFIXES)}), or a puzzle row by row."
+        help=f"A bank ({', '.join(banks.NAMES)}), a file ({', '.join(files.SUFFIXES)}), the "
+        "module:attribute of a PuzzleSet, or, for one game, a puzzle row by row."
     ),
 ]
 Board: TypeAlias = Annotated[
@@ -62,21 +55,21 @@ def read_puzzles(name: str, split: Split | None, geometry: Geometry | None) -> P
 
 
 def draw_puzzle(
-    puzzle: str, board_name: str, split: Split | None, blanks: str, seed: int | None
+    puzzles: str, board_name: str, split: Split | None, blanks: str, seed: int | None
 ) -> tuple[NDArray[np.int8], Geometry]:
     """Return the puzzle to watch or to play, int8 `[N, N]`, and its geometry.
 
-    One of a bank or a file is drawn; the arguments are those of `read_puzzles`, `geometry_named`
+    One of several is drawn; the arguments are those of `read_puzzles`, `geometry_named`
     and `parse_blanks`.
     """
     geometry = geometry_named(board_name)
-    if puzzle in banks.NAMES or puzzle.endswith(files.SUFFIXES):
-        source = BankSource(read_puzzles(puzzle, split, geometry))
+    if puzzles in banks.NAMES or puzzles.endswith(files.SUFFIXES) or ":" in puzzles:
+        source = BankSource(read_puzzles(puzzles, split, geometry))
         env = SudokuEnv(source, blanks=parse_blanks(blanks), augment=False)
         return env.reset(seed=seed)[0], env.geometry
     if blanks:
         raise ValueError(f"a puzzle has its own blanks: leave --blanks {blanks} out")
-    given = board.parse(puzzle, geometry)
+    given = board.parse(puzzles, geometry)
     geometry = geometry_for(len(given), geometry)
     board.check_puzzle(given, geometry)
     return given, geometry

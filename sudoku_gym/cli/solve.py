@@ -32,7 +32,7 @@ def solve(
     /,
     *,
     out: str = "",
-    count: int = 2,
+    limit: int = 2,
     board: Board = "",
     node_limit: int = solver.NODE_LIMIT,
     threads: int = 1,
@@ -41,7 +41,7 @@ def solve(
 ) -> int:
     """Solve puzzles; the exit code is 0 if each has exactly one solution, else 1.
 
-    With `--count 1` it is 0 if each has a solution.
+    With `--limit 1` it is 0 if each has a solution.
 
     Args:
         puzzle: A puzzle row by row (0 or . for a blank, letters above 9), a list of puzzles (.txt,
@@ -49,7 +49,7 @@ def solve(
             first. A list may be of any length: a part at a time is read, solved and printed.
         out: A .csv file to write the solutions to instead of printing them. Its columns are puzzle,
             solution, solutions (the number found) and decided (1 if the search was complete).
-        count: Solutions to look for per puzzle: 2 proves that there is only one, 1 stops at the
+        limit: Solutions to look for per puzzle: 2 proves that there is only one, 1 stops at the
             first.
         board: The board of the puzzles.
         node_limit: Candidates to try on a puzzle before it is left undecided.
@@ -66,9 +66,9 @@ def solve(
 
     def search(boards: NDArray[np.int8], geometry: Geometry) -> FoundSolutions:
         if own_solver is not None:
-            return own_solver.search(boards, geometry, count)
+            return own_solver.search(boards, geometry, limit)
         return solver.find_solutions(
-            boards, count, geometry, node_limit=node_limit, threads=threads
+            boards, limit, geometry, node_limit=node_limit, threads=threads
         )
 
     is_list, began, verdicts = _is_list(puzzle), process_time(), Counter[str]()
@@ -82,10 +82,10 @@ def solve(
                 if out:
                     write(_csv_rows(boards[part], result))
                 elif is_list:
-                    write(_lines(boards[part], result, count))
+                    write(_lines(boards[part], result, limit))
                 else:
-                    write(_drawing(boards[0], geometry, result, count))
-                verdicts.update(result.verdicts(min(count, 2)).tolist())
+                    write(_drawing(boards[0], geometry, result, limit))
+                verdicts.update(result.verdicts(min(limit, 2)).tolist())
                 report(before + (share - before) * part.stop / len(boards))
             before = share
         if not verdicts:

@@ -7,7 +7,7 @@ from pathlib import Path
 from time import sleep
 
 from sudoku_gym.app.game import Game
-from sudoku_gym.cli.puzzle_arguments import BankFileOrPuzzle, Board, Split, draw_puzzle
+from sudoku_gym.cli.puzzle_arguments import Board, Puzzles, Split, draw_puzzle
 from sudoku_gym.envs.rendering import save_film
 from sudoku_gym.policies import load_policy
 
@@ -15,11 +15,11 @@ _TO_TOP = "\x1b[H\x1b[J"  # clears the screen of the terminal
 
 
 def watch(
-    puzzle: BankFileOrPuzzle = "9x9",
+    policy: str = "hidden-singles",
     /,
     *,
+    puzzles: Puzzles = "9x9",
     board: Board = "",
-    policy: str = "hidden-singles",
     trust: bool = False,
     split: Split | None = None,
     blanks: str = "",
@@ -33,10 +33,10 @@ def watch(
     The exit code is 0 if it is solved, else 1.
 
     Args:
-        puzzle: What to play.
-        board: Its board.
         policy: An installed policy, module:attribute, or the folder of a checkpoint; with options,
             if any, as in 'expert-iteration?simulations=64'.
+        puzzles: What to play; one of several is drawn.
+        board: Its board.
         trust: Allow checkpoints to load and run arbitrary code.
         split: Part of a bank to draw from; the test split if the bank has one.
         blanks: Reveal cells until this many blanks are left: a number, or a range such as 30-40.
@@ -56,7 +56,7 @@ def watch(
             f"{policy} has no probabilities: leave --heat out, or add a method "
             "probabilities(boards, action_masks) -> [B, A]"
         )
-    start, geometry = draw_puzzle(puzzle, board, split, blanks, seed)
+    start, geometry = draw_puzzle(puzzles, board, split, blanks, seed)
     game = Game(player, start, geometry, seed, heat)
     if out:
         Path(out).parent.mkdir(parents=True, exist_ok=True)

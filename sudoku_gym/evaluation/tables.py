@@ -65,11 +65,7 @@ def tabulate_cards(rows: Mapping[str, ListRow]) -> Table:
 
 def to_markdown(results: Mapping[str, Evaluation]) -> str:
     """Format a comparison as a Markdown table that also reads well as plain text."""
-    return plain_table(*tabulate(results))
-
-
-def plain_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Format cells of plain text, in which nothing begins a tag, as a Markdown table."""
+    heads, rows = tabulate(results)
     return markdown_table(heads, [[cell.replace("<", r"\<") for cell in row] for row in rows])
 
 

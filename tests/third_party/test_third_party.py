@@ -82,7 +82,7 @@ def test_a_run_with_a_named_environment_needs_no_trust(capsys, package):
     package()
     run(capsys, "train", "mlp", "--run", RUN, "--resume", "--iterations", "3")
     package()
-    assert RUN in run(capsys, "watch", "4x4", "--policy", RUN)
+    assert RUN in run(capsys, "watch", RUN, "--puzzles", "4x4")
     run(capsys, "plot", RUN)
     assert Path("curves.png").exists()
 
@@ -128,9 +128,7 @@ def test_every_command_takes_the_board_the_puzzles_and_the_policies(capsys):
     assert "100.0 %" in run(capsys, "compare", borrowed, *PUZZLES)
     run(capsys, "solve", "mine.csv", *board, "--out", "solved.csv")
     assert Path("solved.csv").read_text().count(",1,1\n") == 5
-    assert "solved" in run(capsys, "watch", "mine.csv", *board, "--policy", borrowed)
-    for env in (WITH_MODULE, NAMED):
-        assert "Rewards" in run(capsys, "text", env, "--policy", "first-legal", "--seed", "0")
+    assert "solved" in run(capsys, "watch", borrowed, "--puzzles", "mine.csv", *board)
     assert "hurdles" in run(capsys, "train", "mlp", "--help")
 
 

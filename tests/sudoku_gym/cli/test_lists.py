@@ -1,6 +1,7 @@
 """Policies on lists: results by source and rating, and files of results that a run goes on with."""
 
 import json
+import re
 from itertools import count
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from sudoku_gym import load_policy, puzzles
 from sudoku_gym.evaluation import evaluate, lists
+from sudoku_gym.policies.loading import weights_file
 from sudoku_gym.puzzles import files
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
@@ -65,7 +67,7 @@ def test_results_by_source_and_by_rating(extreme, run):
 
 
 def test_a_sample_is_played(extreme, run):
-    arguments = ["compare", "solver", "--puzzles", "test.csv", "--sample", "50", "--seed", "3"]
+    arguments = ["compare", "solver", "--puzzles", "test.csv", "--count", "50", "--seed", "3"]
     code, out, _ = run(*arguments, "--format", "json")
     assert code == 0 and json.loads(out)["solver"]["puzzles"] == 50
 
@@ -75,13 +77,13 @@ def test_training_puzzles_are_left_out(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     known, test = puzzles.load("9x9-hard", "train")[:3], puzzles.load("9x9", "test")[:5]
     files.write("test.csv", PuzzleSet.join([known, test]))
-    for sample in ([], ["--sample", "8"]):
+    for sample in ([], ["--count", "8"]):
         arguments = ["compare", "solver", "--puzzles", "test.csv", "--leave-out-training", *sample]
         code, out, _ = run(*arguments, "--out", f"{len(sample)}.json")
         assert code == 0 and "5 puzzles, 3 left out" in out
         assert read(f"{len(sample)}.json")["left_out"] == 3
     files.write("known.csv", known)
-    for sample in ([], ["--sample", "3"]):
+    for sample in ([], ["--count", "3"]):
         code, _, error = run(*arguments[:3], "known.csv", "--leave-out-training", *sample)
         assert code == 2 and "training splits hold all" in error
 
@@ -104,12 +106,12 @@ def test_what_another_version_or_other_weights_have_played_is_played_anew(extrem
     [
         (["--out", "row.csv"], "ends in .json"),
         (["--out", "gone/row.json"], "gone/row.json: No such file"),
-        (["--out", "row.json", "--sample", "9"], "holds results of other puzzles"),
+        (["--out", "row.json", "--count", "9"], "holds results of other puzzles"),
         (["--out", "row.json", "--puzzles", "other/test.csv"], "holds results of other puzzles"),
         (["--out", "row.json", "--max-steps", "1"], "max_steps=None, not 1: give another file"),
         (["--puzzles", "none.csv"], "none.csv: no puzzle found"),
-        (["--puzzles", "several.csv", "--sample", "1"], "puzzle 0 has several solutions"),
-        (["--sample", "500"], "count 500: test.csv has 120 puzzles"),
+        (["--puzzles", "several.csv", "--count", "1"], "puzzle 0 has several solutions"),
+        (["--count", "500"], "count 500: test.csv has 120 puzzles"),
     ],
 )
 def test_wrong_lists_and_files(extreme, run, arguments, said):
@@ -122,3 +124,30 @@ def test_wrong_lists_and_files(extreme, run, arguments, said):
     assert run(*command, "--out", "row.json")[0] == 0
     code, _, error = run(*command, *arguments)
     assert code == 2 and said in error and error.count("\n") == 1
+
+
+def test_rows_of_a_list_are_played_by_their_numbers(extreme, run):
+    Path("rows.txt").write_text("3\n0\n3\n")
+    arguments = ["compare", "solver", "--puzzles", "test.csv", "--format", "json", "--rows"]
+    code, out, _ = run(*arguments, "rows.txt")
+    assert code == 0 and json.loads(out)["solver"]["puzzles"] == 3
+    for text, problem in [("120", "numbers from 0 to 119"), ("", "from 0"), ("x", "no numbers of")]:
+        Path("rows.txt").write_text(text)
+        assert problem in run(*arguments, "rows.txt")[2]
+
+
+def test_puzzles_that_a_run_was_trained_on_are_not_held_out(run, tmp_path, monkeypatch):
+    """A random division of the 4x4 bank trains on nine tenths of its test split."""
+    monkeypatch.chdir(tmp_path)
+    shipped = weights_file("cnn").parent
+    arguments = ["compare", "runs/cnn", "cnn", "hidden-singles", "--count", "400"]
+    for name in ("config.json", "weights.safetensors"):
+        Path("runs/cnn").mkdir(parents=True, exist_ok=True)
+        Path("runs/cnn", name).write_bytes((shipped / name).read_bytes())
+    config = read("runs/cnn/config.json")
+    config["puzzles"]["division"] = "random"
+    Path("runs/cnn/config.json").write_text(json.dumps(config))
+    out = run(*arguments)[1]
+    seen = [int(number) for number in re.findall(r"│ +(\d+) of 400", out)]
+    assert "held out" not in out and seen[1] == 0 and 330 < seen[0] < 390
+    assert "held out" in run("compare", "cnn", "--count", "20")[1]

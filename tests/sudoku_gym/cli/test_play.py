@@ -21,9 +21,9 @@ def play(run, monkeypatch, moves, *arguments):
 def test_play_to_the_end(run, monkeypatch):
     solution = solver.solve(board.parse(PUZZLE)[None])[0]
     moves = [f"{r + 1} {c + 1} {solution[r, c]}" for r, c in np.argwhere(board.parse(PUZZLE) == 0)]
-    code, out, _ = play(run, monkeypatch, moves, PUZZLE)
+    code, out, _ = play(run, monkeypatch, moves, "--puzzles", PUZZLE)
     assert code == 0 and "The board is solved." in out
-    code, out, _ = play(run, monkeypatch, moves[:-1], PUZZLE)
+    code, out, _ = play(run, monkeypatch, moves[:-1], "--puzzles", PUZZLE)
     assert code == 1 and "is solved" not in out
 
 
@@ -50,20 +50,26 @@ def test_play_to_the_end(run, monkeypatch):
     ],
 )
 def test_play_answers(run, monkeypatch, moves, said):
-    code, out, _ = play(run, monkeypatch, [*moves, "quit"], PUZZLE)
+    code, out, _ = play(run, monkeypatch, [*moves, "quit"], "--puzzles", PUZZLE)
     assert code == 1 and said in out.split("> ")[len(moves)]
 
 
 def test_letters_and_numbers_above_9_are_read(run, monkeypatch):
-    out = play(run, monkeypatch, ["A B C", "13 14 15"], "." * 256)[1]
+    out = play(run, monkeypatch, ["A B C", "13 14 15"], "--puzzles", "." * 256)[1]
     assert "C was placed at row 10, column 11." in out and "F was placed at row 13" in out
 
 
 def test_play_draws_from_banks(run, monkeypatch):
-    first = play(run, monkeypatch, ["quit"], "6x6", "--blanks", "9", "--seed", "1")[1]
+    first = play(run, monkeypatch, ["quit"], "--puzzles", "6x6", "--blanks", "9", "--seed", "1")[1]
     assert "6x6, 9 blanks." in first
-    assert play(run, monkeypatch, ["quit"], "6x6", "--blanks", "9", "--seed", "1")[1] == first
-    assert play(run, monkeypatch, ["quit"], "6x6", "--blanks", "9", "--seed", "2")[1] != first
+    assert (
+        play(run, monkeypatch, ["quit"], "--puzzles", "6x6", "--blanks", "9", "--seed", "1")[1]
+        == first
+    )
+    assert (
+        play(run, monkeypatch, ["quit"], "--puzzles", "6x6", "--blanks", "9", "--seed", "2")[1]
+        != first
+    )
 
 
 @pytest.mark.parametrize("geometry", [Geometry.standard(6), sudoku_x(9), Geometry.standard(16)])

@@ -87,11 +87,11 @@ def test_parts_and_threads_change_nothing(run, work, monkeypatch, threads):
 )
 def test_so_many_solutions_are_looked_for(run, work, count, code, verdicts):
     (work / "two.txt").write_text(f"{PUZZLE}\n{SEVERAL}\n")
-    found = run("solve", "two.txt", "--count", count)
+    found = run("solve", "two.txt", "--limit", count)
     said = "one solution 1, several solutions 1; " if code else "solved 2; "
     assert found[0] == code and f"2 puzzles: {said}" in found[2]
     assert [line.partition("  ")[2] for line in found[1].splitlines()] == verdicts
-    run("solve", "two.txt", "--count", count, "--out", "out.csv")
+    run("solve", "two.txt", "--limit", count, "--out", "out.csv")
     written = [row[2] for row in rows_of(work / "out.csv")[1:]]
     assert written == ["1", {"1": "1", "2": "2", "9": "9", "999": "288"}[count]]
 
@@ -177,13 +177,13 @@ def test_solve_admits_what_it_cannot_decide(run):
 
 def test_solve_lets_a_network_search(run):
     pytest.importorskip("torch")
-    arguments = ["--policy", "expert-iteration?search=best-first", "--count", "2"]
+    arguments = ["--policy", "expert-iteration?search=best-first", "--limit", "2"]
     code, out, _ = run("solve", PUZZLE, *arguments)
     assert (code, out) == run("solve", PUZZLE)[:2]
     assert run("solve", "1" + "." * 15, *arguments)[1].startswith("several solutions")
     code, out, _ = run("solve", "123....4........", *arguments)
     assert code == 1 and out.startswith("no solution")
-    few = ["--policy", "expert-iteration?search=best-first&evaluations=1", "--count", "2"]
+    few = ["--policy", "expert-iteration?search=best-first&evaluations=1", "--limit", "2"]
     assert run("solve", "1" + "." * 15, *few)[1].startswith("undecided")
 
 

@@ -38,7 +38,7 @@ def policy(monkeypatch):
 
 
 def test_moves_are_listed_where_there_is_no_terminal(policy, capsys):
-    assert cli.main(["watch", PUZZLE, "--policy", "FirstLegal"]) == 0
+    assert cli.main(["watch", "FirstLegal", "--puzzles", PUZZLE]) == 0
     first, *_, said = (lines := capsys.readouterr().out.splitlines())
     assert first == " 1 2 | 3 4"
     assert lines[5] == "1. 3 at row 2, column 1"
@@ -48,24 +48,24 @@ def test_moves_are_listed_where_there_is_no_terminal(policy, capsys):
 def test_a_terminal_shows_every_board(policy, capsys, monkeypatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setattr("sudoku_gym.cli.watch.sleep", lambda seconds: None)
-    assert cli.main(["watch", PUZZLE, "--policy", "FirstLegal"]) == 0
+    assert cli.main(["watch", "FirstLegal", "--puzzles", PUZZLE]) == 0
     assert capsys.readouterr().out.count("\x1b[H\x1b[J") == 8
 
 
 def test_a_game_may_be_lost(policy, capsys):
-    assert cli.main(["watch", "12..........3..4", "--policy", "FirstLegal"]) == 1
+    assert cli.main(["watch", "FirstLegal", "--puzzles", "12..........3..4"]) == 1
     assert re.search("not solved after [0-9]+ moves: [0-9]+ blanks left", capsys.readouterr().out)
 
 
 def test_an_illegal_move_is_an_error(policy, capsys):
-    assert cli.main(["watch", PUZZLE, "--policy", "Illegal"]) == 2
+    assert cli.main(["watch", "Illegal", "--puzzles", PUZZLE]) == 2
     assert "the policy has chosen an illegal action, 0" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("options", [[], ["--heat"]])
 def test_a_film(policy, tmp_path, capsys, options):
     path = tmp_path / "films" / "game.gif"
-    arguments = ["watch", PUZZLE, "--policy", "FirstLegal", "--out", str(path), *options]
+    arguments = ["watch", "FirstLegal", "--puzzles", PUZZLE, "--out", str(path), *options]
     assert cli.main(arguments) == 0
     assert str(path) in capsys.readouterr().out
     with Image.open(path) as film:
