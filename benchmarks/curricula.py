@@ -1,10 +1,13 @@
-"""Automatic curricula beside each other: MaskablePPO, every schedule, the same steps for all.
+"""Automatic curricula beside each other: every schedule, the same steps for all.
+
+A setting is a learner on a board: MaskablePPO with a perceptron, or this suite's deep Q-learning
+with its factor-graph network.
 
 Every run plays greedily on validation puzzles, ten times: minimal ones, the hardest level, and all
 levels. A run that was stopped is made again, finished ones are kept.
 
     python benchmarks/curricula.py --out docs/results/curricula.json
-    python benchmarks/curricula.py --settings 6x6 --seeds 0 1 2 --out runs/curricula.json
+    python benchmarks/curricula.py --settings dqn-9x9 --seeds 0 1 2 --out runs/curricula.json
 
 Summaries are those of Agarwal et al. (2021, "Deep reinforcement learning at the edge of the
 statistical precipice"): interquartile means over the seeds, intervals by the bootstrap.
@@ -13,11 +16,13 @@ statistical precipice"): interquartile means over the seeds, intervals by the bo
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -27,85 +32,110 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
 from results import Results, Row, command_of, table
+from sudoku_agents.dqn.config import DQNConfig
+from sudoku_agents.dqn.learner import DQNLearner
 from sudoku_agents.sb3 import FactorGraphPolicy, SB3Policy, make_vec_env
-from sudoku_curricula import make_schedule
+from sudoku_curricula import configure_schedule, make_schedule
 from sudoku_curricula.sb3 import CurriculumCallback
 from sudoku_gym import evaluate
+from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.sources import resolve_source
 from sudoku_learning.networks import MLPConfig
+from sudoku_learning.training import Training
 
 POINTS = 10  # times at which a run is measured
 GAMES = 400  # of minimal puzzles; an eighth of it at every other level
 EPISODES = 256  # per update of a schedule
-LAST = {"4x4": 12, "6x6": 26}  # levels begin at 2 blanks
-STEPS = {"4x4": 200_000, "6x6": 600_000}  # of the environment, in a run
 
+
+class Setting(NamedTuple):
+    """A learner on a board."""
+
+    board: str
+    first: int  # blanks of the easiest level
+    last: int  # and of the hardest
+    by: int  # blanks between two levels
+    steps: int  # of the environment, in a run
+    iterations: int = 0  # that deep Q-learning takes for them, about; 0 is MaskablePPO
+
+
+SETTINGS = {
+    "4x4": Setting("4x4", 2, 12, 1, 200_000),
+    "6x6": Setting("6x6", 2, 26, 1, 600_000),
+    "dqn-6x6": Setting("6x6", 2, 26, 4, 30_000, 40),
+    "dqn-9x9": Setting("9x9", 16, 56, 5, 60_000, 30),
+}
 # by their own defaults, but for the levels, and for the threshold of those that climb
 SCHEDULES = {
     "none": "constant?blanks={last}",
-    "linear": "linear?start=2&stop={last}&updates={updates}",
-    "success-rate": "success-rate?start=2&stop={last}&threshold=0.8",
-    "algorithm-1": "algorithm-1?start=2&stop={last}&gamma=0.8&metric=completion",
-    "uniform": "uniform?tasks=blanks=2..{last}",
-    "target": "target?tasks=blanks=2..{last}",
-    "learning-progress": "learning-progress?tasks=blanks=2..{last}",
-    "learnability": "learnability?tasks=blanks=2..{last}",
-    "bandit, softmax": "bandit?tasks=blanks=2..{last}",
-    "bandit, EXP3.S": "bandit?tasks=blanks=2..{last}&rule=exp3.s&rate=0.05",
-    "self-paced": "self-paced?tasks=blanks=2..{last}",
+    "linear": "linear?start={first}&stop={last}&updates={updates}",
+    "success-rate": "success-rate?start={first}&stop={last}&step={by}&threshold=0.8",
+    "algorithm-1": "algorithm-1?start={first}&stop={last}&step={by}&gamma=0.8&metric=completion",
+    "uniform": "uniform?tasks=blanks={levels}",
+    "target": "target?tasks=blanks={levels}",
+    "learning-progress": "learning-progress?tasks=blanks={levels}",
+    "learnability": "learnability?tasks=blanks={levels}",
+    "bandit, softmax": "bandit?tasks=blanks={levels}",
+    "bandit, EXP3.S": "bandit?tasks=blanks={levels}&rule=exp3.s&rate=0.05",
+    "self-paced": "self-paced?tasks=blanks={levels}",
     "replay": "replay?tasks=puzzle=0..999",
-    "edit": "edit?source={board}&start=2",
+    "edit": "edit?source={board}&start={first}",
 }
+OF_PUZZLES = ("replay", "edit")  # fed by training games alone, so not with deep Q-learning
 
 
 @dataclass(frozen=True)
 class Config:
     """What to measure."""
 
-    settings: tuple[str, ...] = ("4x4", "6x6")
-    """boards"""
+    settings: tuple[str, ...] = tuple(SETTINGS)
+    """learners on boards"""
     schedules: tuple[str, ...] = tuple(SCHEDULES)
     """held against each other"""
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
     """of network, puzzles and play"""
     steps: int | None = None
-    """environment steps of a run; None takes those of the board"""
+    """environment steps of a run; None takes those of the setting"""
     workers: int = 2
     """runs at a time, a core each"""
     out: Path = Path("runs/curricula.json")
     """a JSON file, which may hold runs"""
 
 
-class Measured(BaseCallback):
+class Measured:
     """Plays held-out puzzles greedily, `POINTS` times in a run of so many steps."""
 
-    def __init__(self, board: str, steps: int) -> None:
-        super().__init__()
+    def __init__(self, setting: Setting, steps: int) -> None:
         self.rows: list[tuple[int, float, float]] = []
-        self._every, source = steps / POINTS, resolve_source(board, "validation")
+        self._every, source = steps / POINTS, resolve_source(setting.board, "validation")
         rng = np.random.default_rng(0)
-        levels = range(2, LAST[board] + 1)
         self._minimal = source.sample(GAMES, None, rng)[0]
+        levels = range(setting.first, setting.last + 1, setting.by)
         self._levels = [source.sample(GAMES // 8, level, rng)[0] for level in levels]
 
+    def look(self, steps: int, policy: Callable[[], Policy]) -> None:
+        """Play if it is time."""
+        if steps >= self._every * (len(self.rows) + 1):
+            sets, player = (self._minimal, *self._levels), policy()
+            shares = [evaluate(player, each).completion_rate for each in sets]
+            self.rows.append((steps, shares[0], float(np.mean(shares[1:]))))
+
+
+class _Look(BaseCallback):
+    """Has MaskablePPO measured."""
+
+    def __init__(self, measured: Measured) -> None:
+        super().__init__()
+        self._measured = measured
+
     def _on_step(self) -> bool:
-        if self.num_timesteps >= self._every * (len(self.rows) + 1):
-            player = SB3Policy(self.model)
-            shares = [
-                evaluate(player, each).completion_rate for each in (self._minimal, *self._levels)
-            ]
-            self.rows.append((self.num_timesteps, shares[0], float(np.mean(shares[1:]))))
+        self._measured.look(self.num_timesteps, lambda: SB3Policy(self.model))
         return True
 
 
-def run(board: str, schedule: str, seed: int, steps: int) -> Row:
-    """Train once; return where each measurement stood."""
-    torch.set_num_threads(1)
-    start = time.process_time()
-    updates = steps // 2_000  # of about 256 episodes each
-    values = {"last": LAST[board], "board": board, "updates": updates}
-    made = make_schedule(SCHEDULES[schedule].format(**values))
-    env = make_vec_env(f"Sudoku{board}-v0", 128, reward="sparse", end_at_dead_end=True)
+def ppo(setting: Setting, schedule: str, seed: int, steps: int, measured: Measured) -> None:
+    """Train MaskablePPO with a perceptron; training games feed the schedule."""
+    env = make_vec_env(f"Sudoku{setting.board}-v0", 128, reward="sparse", end_at_dead_end=True)
     model = MaskablePPO(
         FactorGraphPolicy,
         env,
@@ -119,11 +149,41 @@ def run(board: str, schedule: str, seed: int, steps: int) -> Row:
         seed=seed,
         device="cpu",
     )
-    measured = Measured(board, steps)
-    model.learn(steps, [CurriculumCallback(made, episodes_per_update=EPISODES), measured])
+    feed = CurriculumCallback(make_schedule(schedule), episodes_per_update=EPISODES)
+    model.learn(steps, [feed, _Look(measured)])
+
+
+def dqn(setting: Setting, schedule: str, seed: int, steps: int, measured: Measured) -> None:
+    """Train deep Q-learning as it comes; 64 held-out games an iteration feed the schedule."""
+    with TemporaryDirectory() as folder:
+        config = DQNConfig(
+            run=Path(folder, "run"),
+            env=f"Sudoku{setting.board}-v0",
+            seed=seed,
+            iterations=setting.iterations,
+            validation_games=64,
+            curriculum=configure_schedule(schedule),
+        )
+        training = Training(config, DQNLearner)
+        while training.steps < steps:
+            training.step()
+            measured.look(training.steps, training.learner.policy)
+
+
+def run(setting: str, schedule: str, seed: int, steps: int) -> Row:
+    """Train once; return where each measurement stood."""
+    torch.set_num_threads(1)
+    start, chosen = time.process_time(), SETTINGS[setting]
+    values = {
+        "levels": f"{chosen.first}..{chosen.last}:{chosen.by}",
+        "updates": chosen.iterations or steps // 2_000,  # of about 256 episodes each
+    }
+    measured = Measured(chosen, steps)
+    train = dqn if chosen.iterations else ppo
+    train(chosen, SCHEDULES[schedule].format(**chosen._asdict(), **values), seed, steps, measured)
     at, hardest, mean = zip(*measured.rows, strict=True)
     return {
-        "board": board,
+        "setting": setting,
         "schedule": schedule,
         "seed": seed,
         "steps": list(at),
@@ -153,12 +213,18 @@ def improvement(ours: Sequence[float], others: Sequence[float]) -> float:
     return float(((x > y) + 0.5 * (x == y)).mean())
 
 
-def summarise(rows: Sequence[Row], board: str) -> list[Row]:
+def steps_to(row: Row, share: float = 0.9) -> str:
+    """Return the thousands of steps after which a run solves this share of all levels."""
+    reached = [at for at, mean in zip(row["steps"], row["mean"], strict=True) if mean >= share]
+    return f"{reached[0] / 1000:.0f}" if reached else "-"
+
+
+def summarise(rows: Sequence[Row], setting: str) -> list[Row]:
     """Return a row for each schedule, the best at all levels first."""
     rng, found = np.random.default_rng(0), []
     runs: dict[str, list[Row]] = {name: [] for name in SCHEDULES}
     for row in rows:
-        if row["board"] == board:
+        if row["setting"] == setting:
             runs[row["schedule"]].append(row)
     for name, own in runs.items():
         if own:
@@ -171,6 +237,7 @@ def summarise(rows: Sequence[Row], board: str) -> list[Row]:
                     "all levels": summary(ends, rng),
                     "area": summary([np.mean(row["mean"]) for row in own], rng),
                     "hardest level": summary([row["hardest"][-1] for row in own], rng),
+                    "steps to 90 %, thousands": ", ".join(map(steps_to, own)),
                     "better than uniform": f"{improvement(ends, control):.2f}",
                 }
             )
@@ -182,19 +249,20 @@ def main(argv: Sequence[str] | None = None) -> None:
     config = tyro.cli(Config, args=argv)
     results = Results(config.out, command_of(__file__, argv))
     wanted = [
-        {"board": board, "schedule": name, "seed": seed}
+        {"setting": setting, "schedule": name, "seed": seed}
         for seed in config.seeds
-        for board in config.settings
+        for setting in config.settings
         for name in config.schedules
+        if not (SETTINGS[setting].iterations and name in OF_PUZZLES)
     ]
     with ProcessPoolExecutor(config.workers, get_context("spawn")) as pool:
         lacking = [key for key in wanted if results.lacks(key)]
-        steps = [config.steps or STEPS[key["board"]] for key in lacking]
+        steps = [config.steps or SETTINGS[key["setting"]].steps for key in lacking]
         runs = [pool.submit(run, **k, steps=s) for k, s in zip(lacking, steps, strict=True)]
         for done in as_completed(runs):
             results.add(done.result())
-    for board in config.settings:
-        print(f"\n{board}\n\n{table(summarise(results.rows, board))}", flush=True)
+    for setting in config.settings:
+        print(f"\n{setting}\n\n{table(summarise(results.rows, setting))}", flush=True)
 
 
 if __name__ == "__main__":
