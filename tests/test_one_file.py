@@ -30,6 +30,11 @@ def solves(rate: float) -> Callable[[dict[str, Any]], bool]:
 
 
 PROGRAMS = {
+    "expert_iteration": Program(
+        "--size 4 --total-updates 20 --test-puzzles 50",
+        solves(0.93),
+        {"losses/placement_loss", "losses/policy_loss", "charts/search_evaluations"},
+    ),
     "gflownet": Program(
         "--total-timesteps 6400 --num-envs 8 --puzzle 1...............",
         lambda results: results["trained"]["total_variation"] < 0.01,

@@ -9,7 +9,9 @@ relational networks", 2018, arXiv 1711.08028. No stored solution and no solver i
     python examples/one_file/expert_iteration.py
     python examples/one_file/expert_iteration.py --size 4 --total-updates 100
 
-FIGURES
+The first prints after six minutes of one core (seed 1), of 1,000 minimal 9x9 test puzzles: trained
+94.2 % (95 % interval 92.6 to 95.5), hidden singles 51.0 % (47.9 to 54.1), random play 0; untrained,
+of 100, 0. The second, after 7 s: trained 100 % of 1,000 at 4x4 (99.6 to 100), of 8 orbits all.
 """
 
 import heapq
@@ -86,7 +88,6 @@ class FactorGraphNetwork(nn.Module):
     (4) g_q <- GRU(g_q, [0.15 inside_q, 0.15 outside_q])
     (5) h_p <- GRU(h_p, [0.15 sum of r_pc over c, sum of g_q over p's two intersections])
     (6) logit_p = w h_p + b
-
     Two losses after each round: (7) the cross entropy of every legal placement, summed over a board
     and divided by 100; (8) minus the log of the softmax mass on the right placements.
 
@@ -280,7 +281,6 @@ def main(argv=None):
         nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         optimizer.step()
         games.play(logits[-1].detach().numpy(), args.threshold)
-
         seconds = time.process_time() - start_time
         writer.add_scalar("losses/placement_loss", placement_loss.item(), update)
         writer.add_scalar("losses/policy_loss", policy_loss.item(), update)
