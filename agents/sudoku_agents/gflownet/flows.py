@@ -68,24 +68,34 @@ class FlowNetwork(Network):
     def log_policy(
         self, boards: NDArray[np.int8], masks: ForwardMasks, geometry: Geometry
     ) -> NDArray[np.float32]:
-        """Return log P_F without gradients, float32 `[B, N**3]`, -inf where nothing is allowed.
+        """Return log P_F without gradients, float32 `[B, N**3]`, -inf where nothing is allowed."""
+        logits = torch.from_numpy(self.read(boards, masks, geometry)[0])
+        log_pf: NDArray[np.float32] = log_pf_of(logits, torch.from_numpy(masks.allowed)).numpy()
+        return log_pf
+
+    def read(
+        self, boards: NDArray[np.int8], masks: ForwardMasks, geometry: Geometry
+    ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """Return logits `[B, N**3]` without gradients, and which boards have converged, `[B]`.
 
         Boards with a single allowed placement are not evaluated, equal boards once.
         """
-        log_pf = np.where(masks.allowed, np.float32(0), np.float32(-np.inf))
+        logits = np.zeros(masks.allowed.shape, np.float32)
+        converged = np.zeros(len(boards), np.bool_)
         needed = np.flatnonzero(masks.num_allowed > 1)
         index, inverse = unique_boards(boards[needed])
         with torch.inference_mode():
             for chunk in chunks(len(index), FLOW_CHUNK_SIZE):
                 part = needed[index[chunk]]
                 candidates = torch.from_numpy(masks.candidates[part])
-                reading = self.forward_until_converged(
+                output = self.forward_until_converged(
                     torch.from_numpy(boards[part]), candidates, geometry, ["policy"]
                 )
-                allowed = torch.from_numpy(masks.allowed[part])
-                log_pf[part] = log_pf_of(reading.outputs["policy"], allowed).numpy()
-        log_pf[needed] = log_pf[needed[index]][inverse]
-        return log_pf
+                logits[part] = output.outputs["policy"].numpy()
+                converged[part] = output.converged.numpy()
+        first = needed[index][inverse]
+        logits[needed], converged[needed] = logits[first], converged[first]
+        return logits, converged
 
 
 def log_pf_of(logits: Tensor, allowed: Tensor) -> Tensor:

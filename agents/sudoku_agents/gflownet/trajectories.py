@@ -169,14 +169,20 @@ def sample_trajectories(
 ) -> Trajectories:
     """Draw a trajectory from each of the puzzles int8 `[G, N, N]`.
 
-    With a chance of `epsilon` a placement is drawn uniformly.
+    With a chance of `epsilon` a placement is drawn uniformly. Once a board of a trajectory has
+    converged, the network is not asked again: the rest is drawn from what it said there.
     """
+    logits = np.zeros((len(puzzles), geometry.num_placements), np.float32)
+    converged = np.zeros(len(puzzles), np.bool_)
 
     def choose(
         rows: NDArray[np.int64], boards: NDArray[np.int8], masks: ForwardMasks
     ) -> NDArray[np.int64]:
-        log_pf = network.log_policy(boards, masks, geometry)
-        return sample_from_logits(log_pf, masks.allowed, rng, epsilon)
+        asked = np.flatnonzero(~converged[rows])
+        found = network.read(boards[asked], masks.take(asked), geometry)
+        logits[rows[asked]], converged[rows[asked]] = found
+        log_marginals = -np.logaddexp(np.float32(0), -logits[rows])
+        return sample_from_logits(log_marginals, masks.allowed, rng, epsilon)
 
     return rollout(puzzles, geometry, order, choose)
 
