@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sudoku_agents.gflownet.flows import FlowNetwork
 from sudoku_agents.gflownet.orders import ForwardMasks, Order, forward_masks, successors
 from sudoku_gym import board
-from sudoku_gym.geometry import Geometry, symmetry
+from sudoku_gym.geometry import Geometry
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,9 @@ class StateGraph:
         geometry: the geometry of the puzzle.
         order: the order in which blanks are filled.
         limit: the largest number of states of a layer.
-        symmetric: merge the boards of an orbit into one state, which one of them represents. Exact
-            for the true flow and for equivariant networks. Only with `order="any"`.
 
     Raises:
-        ValueError: if a layer has more states than the limit, or `symmetric=True` with an order
-            other than "any".
+        ValueError: if a layer has more states than the limit.
     """
 
     def __init__(
@@ -52,10 +49,7 @@ class StateGraph:
         geometry: Geometry,
         order: Order,
         limit: int = 1_000_000,
-        symmetric: bool = False,
     ) -> None:
-        if symmetric and order != "any":
-            raise ValueError(f"symmetric=True needs order='any', not {order!r}")
         self.geometry = geometry
         self.order: Order = order
         self.layers: list[Layer] = []
@@ -64,12 +58,10 @@ class StateGraph:
             if len(boards) > limit:
                 raise ValueError(
                     f"more than {limit:,} states after {len(self.layers)} placements: take a board "
-                    "with fewer blanks, order='rows' or 'constrained', or symmetric=True"
+                    "with fewer blanks, or order='rows' or 'constrained'"
                 )
             masks = forward_masks(boards, geometry, order)
             parents, actions, successor_boards = successors(boards, masks)
-            if symmetric and len(actions):
-                successor_boards = symmetry.canonical_form(successor_boards, geometry)
             next_boards, children = np.unique(successor_boards, axis=0, return_inverse=True)
             self.layers.append(Layer(boards, masks, parents, actions, children.reshape(-1)))
             boards = next_boards
@@ -81,9 +73,8 @@ class StateGraph:
     def log_flows(self, min_log_reward: float) -> list[NDArray[np.float64]]:
         """Return the exact log F of each state of each layer; that of the puzzle is log Z.
 
-        F(s) is the sum of F(s') P_B(s | s') over the next states, and the reward at the end. With
-        `symmetric=True` it is the flow of the board that represents the orbit, not of the orbit.
-        The reward of a solved board is 1, that of a dead end exp(`min_log_reward`).
+        F(s) is the sum of F(s') P_B(s | s') over the next states, and the reward at the end: of a
+        solved board 1, of a dead end exp(`min_log_reward`).
         """
         flows: list[NDArray[np.float64]] = []
         for depth in range(len(self.layers) - 1, -1, -1):
@@ -111,8 +102,7 @@ class StateGraph:
     ) -> NDArray[np.float64]:
         """Return the probability that a policy ends at each of `terminal_boards`, float64 `[M]`.
 
-        `log_policies` holds log P_F of each edge of each layer. With `symmetric=True` the
-        probabilities are those of orbits, each summed over its boards.
+        `log_policies` holds log P_F of each edge of each layer.
         """
         reached: NDArray[np.float64] = np.ones(1)
         ended = []

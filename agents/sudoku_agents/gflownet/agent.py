@@ -7,11 +7,13 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
+from sudoku_agents.calphazero.policy import choose_starts
 from sudoku_agents.gflownet.config import GFlowNetConfig
-from sudoku_agents.gflownet.flows import FlowNetwork
-from sudoku_agents.gflownet.orders import ForwardMasks, Order, forward_masks
+from sudoku_agents.gflownet.flows import FlowNetwork, log_pf_of
+from sudoku_agents.gflownet.orders import Order, forward_masks
 from sudoku_agents.gflownet.trajectories import sample_from_logits
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import NO_RESTARTS, NetworkPolicy, Restarts
@@ -35,7 +37,8 @@ class GFlowNetPolicy(NetworkPolicy):
         sample: draw each placement from the forward policy instead of taking the likeliest.
         threshold: without drawing, see `NetworkPolicy`; a number only for networks whose logits
             say how likely each placement is to be right, as maximum likelihood makes them.
-        restarts: without drawing, see `NetworkPolicy`.
+        restarts: see `NetworkPolicy`; for boards with one solution, since further starts end at
+            one of several.
         order: in which the network was trained, see `orders`; "any" plays over the whole mask.
     """
 
@@ -48,7 +51,6 @@ class GFlowNetPolicy(NetworkPolicy):
         order: Order = "any",
     ) -> None:
         super().__init__(network, threshold=threshold, restarts=restarts)
-        self._flows = network
         self._sample = sample
         self._order: Order = order
         self._rng = np.random.default_rng(0)
@@ -66,30 +68,38 @@ class GFlowNetPolicy(NetworkPolicy):
         """Choose or draw a placement."""
         if not self._sample:
             return super().choose(boards, masks, games)
-        found = self._in_order(boards, masks)
-        log_pf = self._flows.log_policy(boards, found, self.geometry)
-        return sample_from_logits(log_pf, found.allowed, self._rng)
+        logits, _ = super()._read_games(boards, masks, games)
+        log_pf = self._log_policy(boards, masks, logits)
+        return sample_from_logits(log_pf, log_pf > -np.inf, self._rng)
 
     def placement_probabilities(
         self, boards: NDArray[np.int8], masks: NDArray[np.bool_]
     ) -> NDArray[np.float32]:
         """Return P_F of each placement, float32 `[B, N**3]`."""
-        found = self._in_order(boards, masks)
-        return np.exp(self._flows.log_policy(boards, found, self.geometry))
+        logits = self._read(boards, masks, self.restarts).outputs[self.head]
+        return np.exp(self._log_policy(boards, masks, logits))
 
     def _read_games(
         self, boards: NDArray[np.int8], masks: NDArray[np.bool_], games: NDArray[np.int64]
     ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         scores, is_trusted = super()._read_games(boards, masks, games)
-        allowed = self._in_order(boards, masks).allowed
+        allowed = self._in_order(boards, masks)
         return np.where(allowed, scores, np.float32(-np.inf)), is_trusted
 
-    def _in_order(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> ForwardMasks:
-        """Return which of the legal placements bool `[B, N**3]` the order allows."""
+    def _log_policy(
+        self, boards: NDArray[np.int8], masks: NDArray[np.bool_], logits: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """Return log P_F float32 `[B, N**3]` of logits, -inf where the order allows nothing."""
+        allowed = torch.from_numpy(self._in_order(boards, masks))
+        log_pf: NDArray[np.float32] = log_pf_of(torch.from_numpy(logits), allowed).numpy()
+        return log_pf
+
+    def _in_order(self, boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which of the legal placements the order allows; all if none of them."""
         if self._order == "any":
-            return ForwardMasks(masks, masks)
+            return masks
         allowed = masks & forward_masks(boards, self.geometry, self._order).allowed
-        return ForwardMasks(masks, np.where(allowed.any(1, keepdims=True), allowed, masks))
+        return np.where(allowed.any(1, keepdims=True), allowed, masks)
 
 
 def load(
@@ -97,7 +107,7 @@ def load(
     sample: bool = False,
     rounds: int | None = None,
     threshold: float | None = None,
-    restarts: int = 0,
+    restarts: int | None = None,
     noise: float | None = None,
 ) -> GFlowNetPolicy:
     """Make a policy of a checkpoint, or of the latest checkpoint of a run.
@@ -105,27 +115,30 @@ def load(
     Args:
         folder: folder of the checkpoint or run; by default the network of this package.
         sample: draw each placement instead of taking the likeliest.
-        rounds: rounds of a recurrent body per evaluation; None: as in the checkpoint.
+        rounds: most rounds of a recurrent body per evaluation, or of each of its starts; None: as
+            in the checkpoint, with restarts at most 256.
         threshold: without `sample`, all placements with a higher logit are played, the best first,
             before the next evaluation. None takes 5 after maximum likelihood; otherwise, and with
             1e9, each move has its own evaluation.
-        restarts: without `sample`, further starts of boards that have not converged, each of as
-            many rounds.
+        restarts: further starts of boards that have not converged, each of as many rounds. None
+            takes 127 after maximum likelihood, otherwise none: the other losses are for boards with
+            several solutions, of which a further start favours one.
         noise: how far from the first a further start begins, see `Restarts`.
 
     Raises:
         ValueError: if there is no sound checkpoint in the folder, the network has no rounds or
-            can't converge, or `threshold` or `restarts` are given together with `sample`.
+            can't converge, or `threshold` is given together with `sample`.
     """
     if sample and threshold is not None:
         raise ValueError(f"threshold={threshold}: placements that are drawn are drawn one by one")
-    if sample and restarts:
-        raise ValueError(f"restarts={restarts}: placements are drawn from the first start alone")
     read = partial(config_from_json, kind=GFlowNetConfig)
     config, network = load_network(folder, read, _make, rounds=rounds)
-    if threshold is None and not sample and config.loss.kind == "maximum-likelihood":
+    is_likelihood = config.loss.kind == "maximum-likelihood"
+    if threshold is None and not sample and is_likelihood:
         threshold = PLAY_THRESHOLD
-    starts = Restarts.of_options(restarts, noise)
+    if restarts is None and not is_likelihood:
+        restarts = 0
+    starts = choose_starts(network, rounds, restarts, noise)
     return GFlowNetPolicy(network, sample, threshold, starts, config.order)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias
 
 from sudoku_agents.gflownet.orders import Order
 from sudoku_gym.plugins import find_env
-from sudoku_gym.storage.checks import check_counts, check_positive, check_shares
+from sudoku_gym.storage.checks import check_counts, check_shares
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import FactorGraphConfig
 from sudoku_learning.recurrent import RecurrentConfig
@@ -18,9 +19,7 @@ from sudoku_learning.training.config import NetworkConfig
 Balance: TypeAlias = Literal[
     "trajectory-balance",
     "log-partition-variance",
-    "detailed-balance",
     "sub-trajectory-balance",
-    "forward-looking",
 ]
 Kind: TypeAlias = Literal[Balance, "maximum-likelihood"]
 
@@ -34,11 +33,12 @@ class BalanceConfig:
     """see `losses`; maximum-likelihood is the one for boards of 36 cells and more,
     see `recurrent`"""
     decay: float = 0.9
-    """lambda of sub-trajectory balance"""
+    """lambda of sub-trajectory balance; 0 makes it detailed balance"""
 
     def __post_init__(self) -> None:
         """Check the values."""
-        check_positive(self, "decay")
+        if not 0 <= self.decay < math.inf:
+            raise ValueError(f"decay must be at least 0 and finite, not {self.decay}")
 
 
 @registered("gflownet")

@@ -111,7 +111,7 @@ class GFlowNetLearner(SamplingLearner):
         # The repeats of a puzzle lie next to each other, both drawn and replayed.
         groups = torch.arange(len(trained)) // repeats
         self.network.train()
-        inner_flows = config.loss.kind not in ("trajectory-balance", "log-partition-variance")
+        inner_flows = config.loss.kind == "sub-trajectory-balance"
         estimates = log_z_estimates(
             self.network,
             trained,
@@ -123,7 +123,7 @@ class GFlowNetLearner(SamplingLearner):
         loss = balance_loss(estimates, config.loss, groups)
         self.optimizer.step(loss)
         self.network.eval()
-        log_z = estimates.log_z(config.loss.kind)[-1, : len(drawn)].detach().mean()
+        log_z = estimates.values[-1, : len(drawn), 0].detach().mean()
         return loss.item(), log_z.item()
 
     def _likelihood_updates(self, rng: np.random.Generator) -> tuple[float, float]:

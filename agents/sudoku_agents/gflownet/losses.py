@@ -17,34 +17,18 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from sudoku_agents.gflownet.config import BalanceConfig, Kind
+from sudoku_agents.gflownet.config import BalanceConfig
 from sudoku_agents.gflownet.flows import FlowNetwork, FlowOutput, log_num_subsets, unique_boards
 from sudoku_agents.gflownet.orders import ForwardMasks, Order, forward_masks
 from sudoku_agents.gflownet.trajectories import Trajectories
 from sudoku_gym.geometry import Geometry
 
 
-def log_candidate_product(candidates: NDArray[np.bool_], size: int) -> NDArray[np.float32]:
-    """Return the log of the product of the cells' numbers of candidates: float32 `[B]`.
-
-    It bounds the log of the number of completions from above, and is 0 at a full board: minus the
-    energy of Pan et al. (2023). `candidates` bool `[B, N**3]` are of boards without dead ends.
-    """
-    counts = candidates.reshape(len(candidates), -1, size).sum(2)
-    return np.log(np.maximum(counts, 1)).sum(1).astype(np.float32)
-
-
 class LogZEstimates(NamedTuple):
     """Of G trajectories of at most T steps, after R rounds of the body."""
 
     values: Tensor  # float32 `[R, G, T + 1]`, u_t
-    energies: Tensor  # float32 `[G, T + 1]`, see `log_candidate_product`; 0 at the end
     lengths: Tensor  # int64 `[G]`
-
-    def log_z(self, kind: Kind) -> Tensor:
-        """Return log Z of each trajectory's puzzle, `[R, G]`, of a network with that loss."""
-        first = self.values[..., 0]
-        return first - self.energies[:, 0] if kind == "forward-looking" else first
 
 
 def log_pb(trajectories: Trajectories, order: Order) -> NDArray[np.float32]:
@@ -91,11 +75,7 @@ def log_z_estimates(
 
     log_ratios = torch.from_numpy(log_pb(trajectories, order)) - log_pf
     values = flows + functional.pad(log_ratios.cumsum(-1), (1, 0))
-    energies = torch.zeros(count, longest + 1)
-    energies[owners, steps] = -torch.from_numpy(
-        log_candidate_product(masks.candidates, geometry.size)
-    )
-    return LogZEstimates(values, energies, torch.from_numpy(trajectories.lengths))
+    return LogZEstimates(values, torch.from_numpy(trajectories.lengths))
 
 
 def _evaluate(
@@ -124,18 +104,14 @@ def balance_loss(estimates: LogZEstimates, config: BalanceConfig, groups: Tensor
 
     `groups` int64 `[G]` numbers the puzzle of each trajectory, from 0 without gaps.
     """
-    values, energies, lengths = estimates
+    values, lengths = estimates
     match config.kind:
         case "trajectory-balance":
             return trajectory_balance(values, lengths)
         case "log-partition-variance":
             return log_partition_variance(values, lengths, groups)
-        case "detailed-balance":
-            return detailed_balance(values, lengths)
         case "sub-trajectory-balance":
             return sub_trajectory_balance(values, lengths, config.decay)
-        case "forward-looking":
-            return forward_looking_detailed_balance(values, energies, lengths)
         case "maximum-likelihood":
             raise ValueError("maximum-likelihood balances nothing along trajectories")
 
@@ -163,46 +139,23 @@ def log_partition_variance(estimates: Tensor, lengths: Tensor, groups: Tensor) -
     return (last - (sums / counts)[..., groups]).square().mean()
 
 
-def detailed_balance(estimates: Tensor, lengths: Tensor) -> Tensor:
-    """Compare each state with the next: the mean of (u_t - u_{t+1})^2 over all steps.
-
-    Source: Bengio et al., "GFlowNet foundations" (2023), section 3.2.
-    """
-    residuals = estimates[..., :-1] - estimates[..., 1:]
-    is_step = torch.arange(residuals.shape[-1]) < lengths[:, None]
-    return (residuals.square() * is_step).sum((-1, -2)).mean() / is_step.sum()
-
-
 def sub_trajectory_balance(estimates: Tensor, lengths: Tensor, decay: float) -> Tensor:
     """Compare each state with each later one: SubTB(lambda), `decay` being lambda.
 
     The weighted mean of (u_i - u_j)^2 over i < j with weights lambda^(j - i), then the mean over
-    trajectories. Towards 0 lambda makes it detailed balance; a large one trajectory balance.
+    trajectories. With lambda 0 only neighbours are compared, which is detailed balance; a large one
+    makes it trajectory balance.
 
-    Source: Madan et al., "Learning GFlowNets from partial episodes" (2023).
+    Sources: Madan et al., "Learning GFlowNets from partial episodes" (2023); Bengio et al.,
+    "GFlowNet foundations" (2023), section 3.2.
     """
     steps = torch.arange(estimates.shape[-1])
     apart = steps - steps[:, None]  # [T + 1, T + 1], j - i
-    weights = torch.where(apart > 0, estimates.new_tensor(decay) ** apart, 0.0)
+    weights = torch.where(apart > 0, estimates.new_tensor(decay) ** (apart - 1), 0.0)
     weights = weights * (steps <= lengths[:, None])[:, None, :]  # [G, T + 1, T + 1]
     weights = weights / weights.sum((-1, -2), keepdim=True)
     residuals = estimates[..., :, None] - estimates[..., None, :]
     return (residuals.square() * weights).sum((-1, -2)).mean()
-
-
-def forward_looking_detailed_balance(
-    estimates: Tensor, energies: Tensor, lengths: Tensor
-) -> Tensor:
-    """Detailed balance of flows that are learned as a correction of the states' energies.
-
-    With log F(s) = log F~(s) - E(s), and E(s_n) = -log R(s_n), the network learns F~ alone.
-    `estimates` have log F~ in the place of log F, except for u_n; `energies` float32 `[G, T + 1]`
-    are E(s_t), 0 at the end, where the reward is included already.
-
-    Source: Pan et al., "Better training of GFlowNets with local credit and incomplete trajectories"
-    (2023).
-    """
-    return detailed_balance(estimates - energies, lengths)
 
 
 def _last(estimates: Tensor, lengths: Tensor) -> Tensor:

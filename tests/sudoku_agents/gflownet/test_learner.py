@@ -28,12 +28,14 @@ FOUR = Geometry.standard(4)
 EMPTY = np.zeros((4, 4), np.int8)
 
 
-class EmptyBoards:
+class OneBoard:
     geometry = FOUR
-    max_blanks = 16
+
+    def __init__(self, puzzle=EMPTY):
+        self.puzzle, self.max_blanks = puzzle, int((puzzle == 0).sum())
 
     def sample(self, count, blanks, rng):
-        boards = np.zeros((count, 4, 4), np.int8)
+        boards = self.puzzle[None].repeat(count, 0)
         return boards, boards
 
 
@@ -72,13 +74,33 @@ def test_it_learns_to_draw_each_solution_of_the_empty_board_equally_often(tmp_pa
         network=MLPConfig((128, 128)),
     )
     random = RunGenerators(0)
-    learner = GFlowNetLearner(config, random, EmptyBoards())
+    learner = GFlowNetLearner(config, random, OneBoard())
     for done in range(config.iterations):
         report = learner.learn(None, random, Progress(done, done / config.iterations))
     graph = StateGraph(EMPTY, FOUR, "constrained")
     reached = graph.terminating_distribution(graph.log_policies(learner.network))
     assert total_variation(reached, np.full(288, 1 / 288)) < 0.03
     assert report.curves[LOG_Z] == pytest.approx(np.log(288), abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("puzzle", "is_equal"), [("12.. .... ..2. ....", False), (".23. 3.1. 21.. ....", True)]
+)
+def test_losses_differ_where_the_tree_leaves_a_choice(tmp_path, puzzle, is_equal):
+    """At the most constrained cell a 4x4 puzzle with one solution leaves none: P_F = Z = 1."""
+
+    def weights(kind):
+        config = small(tmp_path, order="constrained", loss=BalanceConfig(kind))
+        random = RunGenerators(0)
+        learner = GFlowNetLearner(config, random, OneBoard(board.parse(puzzle)))
+        before = torch.nn.utils.parameters_to_vector(learner.network.parameters()).clone()
+        loss = learner.learn(None, random, Progress()).curves[BALANCE_LOSS]
+        after = torch.nn.utils.parameters_to_vector(learner.network.parameters())
+        assert (loss == 0) == torch.equal(before, after) == is_equal
+        return after
+
+    found = [weights(kind) for kind in ("trajectory-balance", "sub-trajectory-balance")]
+    assert torch.equal(*found) == is_equal
 
 
 def first_moves(policy, some, seed):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from gflownet_exact import StateGraph, total_variation
-from sudoku_agents.gflownet.flows import FlowNetwork
 from sudoku_agents.gflownet.orders import ORDERS, forward_masks
 from sudoku_agents.gflownet.trajectories import (
     rollout,
@@ -15,9 +14,7 @@ from sudoku_agents.gflownet.trajectories import (
 )
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.board.actions import sample_actions
-from sudoku_gym.geometry import Geometry, symmetry
-from sudoku_learning.networks import FactorGraphConfig
-from sudoku_learning.networks.network import seeded
+from sudoku_gym.geometry import Geometry
 
 FOUR = Geometry.standard(4)
 NINE = Geometry.standard(9)
@@ -127,24 +124,6 @@ def test_exact_flows_end_at_each_solution_equally_often(puzzle, order):
     reached = graph.terminating_distribution(policies)
     assert reached.sum() == pytest.approx(1)
     assert total_variation(reached, full / count) < 1e-6
-
-
-def test_orbits_of_boards_as_states():
-    whole, orbits = (
-        StateGraph(SEVERAL, FOUR, "any"),
-        StateGraph(SEVERAL, FOUR, "any", symmetric=True),
-    )
-    assert orbits.log_flows(-4.0)[0] == pytest.approx(whole.log_flows(-4.0)[0])
-    network = seeded(0, lambda: FlowNetwork(FactorGraphConfig(8, 3), FOUR))
-    reached = whole.terminating_distribution(whole.log_policies(network))
-    forms = symmetry.canonical_form(whole.terminal_boards(), FOUR)
-    added = [reached[(forms == end).all((1, 2))].sum() for end in orbits.terminal_boards()]
-    assert len(added) < len(reached)
-    np.testing.assert_allclose(
-        orbits.terminating_distribution(orbits.log_policies(network)), added, atol=1e-6
-    )
-    with pytest.raises(ValueError, match="symmetric=True needs order='any', not 'rows'"):
-        StateGraph(SEVERAL, FOUR, "rows", symmetric=True)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0])
