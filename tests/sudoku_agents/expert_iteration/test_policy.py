@@ -80,7 +80,7 @@ def test_restarts_solve_at_once_what_the_first_start_does_not():
 def test_networks_that_converge_take_restarts(name):
     policy = load_policy(f"{name}?restarts=8&rounds=64&noise=0.5")
     assert (policy.restarts.count, policy.restarts.noise) == (8, 0.5)
-    default = Restarts(DEFAULT_RESTARTS) if name == "expert-iteration" else NO_RESTARTS
+    default = NO_RESTARTS if name == "dqn" else Restarts(DEFAULT_RESTARTS)
     assert load_policy(name).restarts == default
     assert load_policy(f"{name}?restarts=0").restarts == NO_RESTARTS
 
