@@ -61,6 +61,8 @@ class GFlowNetConfig(TrainingConfig):
     """trajectories from each of them; log-partition-variance compares those of one puzzle"""
     epsilon: float = 0.05
     """share of placements that are drawn uniformly, to explore"""
+    restarts: int = 0
+    """further starts of puzzles that have not converged, where trajectories are drawn from them"""
     replayed: float = 0.25
     """backward trajectories from earlier solutions, as a share of the forward ones"""
     replay: int = 4096

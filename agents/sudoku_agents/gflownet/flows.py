@@ -17,11 +17,13 @@ from torch import Tensor
 from sudoku_agents.gflownet.orders import ForwardMasks, Order
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import (
+    NO_RESTARTS,
     BodyConfig,
     HeadConfig,
     LogFlowConfig,
     Network,
     PolicyConfig,
+    Restarts,
     chunks,
 )
 
@@ -74,7 +76,11 @@ class FlowNetwork(Network):
         return log_pf
 
     def read(
-        self, boards: NDArray[np.int8], masks: ForwardMasks, geometry: Geometry
+        self,
+        boards: NDArray[np.int8],
+        masks: ForwardMasks,
+        geometry: Geometry,
+        restarts: Restarts = NO_RESTARTS,
     ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Return logits `[B, N**3]` without gradients, and which boards have converged, `[B]`.
 
@@ -88,9 +94,8 @@ class FlowNetwork(Network):
             for chunk in chunks(len(index), FLOW_CHUNK_SIZE):
                 part = needed[index[chunk]]
                 candidates = torch.from_numpy(masks.candidates[part])
-                output = self.forward_until_converged(
-                    torch.from_numpy(boards[part]), candidates, geometry, ["policy"]
-                )
+                given = torch.from_numpy(boards[part]), candidates, geometry, ["policy"]
+                output = self.forward_until_converged(*given, restarts=restarts)
                 logits[part] = output.outputs["policy"].numpy()
                 converged[part] = output.converged.numpy()
         first = needed[index][inverse]

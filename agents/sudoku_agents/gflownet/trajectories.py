@@ -18,7 +18,7 @@ from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry, symmetry
 from sudoku_gym.puzzles.sources import PuzzleSource
-from sudoku_learning.networks import FactorGraphConfig
+from sudoku_learning.networks import NO_RESTARTS, FactorGraphConfig, Restarts
 from sudoku_learning.training.sampling import Batch, SamplingTask
 
 ChooseActions: TypeAlias = Callable[
@@ -155,8 +155,10 @@ class TrajectoryWorker:
         if self._moves:
             puzzles = symmetry.sample(geometry, len(puzzles), rng).apply(puzzles)
         puzzles = puzzles.repeat(self._config.repeats, axis=0)
-        order, epsilon = self._config.order, self._config.epsilon
-        return sample_trajectories(self._network, puzzles, geometry, order, rng, epsilon)
+        config, network = self._config, self._network
+        restarts = Restarts(config.restarts, seed=task.seed)
+        given = network, puzzles, geometry, config.order, rng, config.epsilon
+        return sample_trajectories(*given, restarts)
 
 
 def sample_trajectories(
@@ -166,11 +168,13 @@ def sample_trajectories(
     order: Order,
     rng: np.random.Generator,
     epsilon: float = 0.0,
+    restarts: Restarts = NO_RESTARTS,
 ) -> Trajectories:
     """Draw a trajectory from each of the puzzles int8 `[G, N, N]`.
 
     With a chance of `epsilon` a placement is drawn uniformly. Once a board of a trajectory has
-    converged, the network is not asked again: the rest is drawn from what it said there.
+    converged, the network is not asked again: the rest is drawn from what it said there. Puzzles
+    have further starts, the boards after them have not.
     """
     logits = np.zeros((len(puzzles), geometry.num_placements), np.float32)
     converged = np.zeros(len(puzzles), np.bool_)
@@ -179,7 +183,8 @@ def sample_trajectories(
         rows: NDArray[np.int64], boards: NDArray[np.int8], masks: ForwardMasks
     ) -> NDArray[np.int64]:
         asked = np.flatnonzero(~converged[rows])
-        found = network.read(boards[asked], masks.take(asked), geometry)
+        starts = restarts if np.array_equal(boards, puzzles) else NO_RESTARTS
+        found = network.read(boards[asked], masks.take(asked), geometry, starts)
         logits[rows[asked]], converged[rows[asked]] = found
         log_marginals = -np.logaddexp(np.float32(0), -logits[rows])
         return sample_from_logits(log_marginals, masks.allowed, rng, epsilon)
