@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_agents.gflownet.flows import FlowNetwork
-from sudoku_agents.gflownet.orders import ForwardMasks, Order, forward_masks, successors
+from sudoku_agents.gflownet.orders import ForwardMasks, Order, forward_masks
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 
@@ -61,8 +61,12 @@ class StateGraph:
                     "with fewer blanks, or order='rows' or 'constrained'"
                 )
             masks = forward_masks(boards, geometry, order)
-            parents, actions, successor_boards = successors(boards, masks)
-            next_boards, children = np.unique(successor_boards, axis=0, return_inverse=True)
+            parents, actions = np.nonzero(masks.allowed)
+            cells, digits = np.divmod(actions, geometry.size)
+            after = boards[parents].reshape(len(parents), -1)
+            after[np.arange(len(after)), cells] = digits + 1
+            after = after.reshape(-1, *puzzle.shape)
+            next_boards, children = np.unique(after, axis=0, return_inverse=True)
             self.layers.append(Layer(boards, masks, parents, actions, children.reshape(-1)))
             boards = next_boards
 

@@ -67,8 +67,6 @@ class GFlowNetConfig(TrainingConfig):
     """backward trajectories from earlier solutions, as a share of the forward ones"""
     replay: int = 4096
     """number of latest solutions kept for this"""
-    augment: bool = True
-    """move each puzzle by a random symmetry; a body on the factor graph needs none"""
     min_log_reward: float = -18.0
     """log of the reward of a dead end; that of a solved board is 1. The flow to dead ends has to
     stay small beside the solutions, and there are many of them without an order"""

@@ -51,20 +51,13 @@ class FlowNetwork(Network):
         masks: ForwardMasks,
         geometry: Geometry,
         all_rounds: bool = False,
-        with_flow: bool = True,
     ) -> FlowOutput:
-        """Evaluate boards int8 `[B, N, N]` at each of which a placement is allowed.
-
-        Without `with_flow` the flow head, which takes as long as some rounds, is left out:
-        `log_flow` is 0.
-        """
+        """Evaluate boards int8 `[B, N, N]` at each of which a placement is allowed."""
         given = torch.from_numpy(boards), torch.from_numpy(masks.candidates), geometry
         start = {"recurrent_states": self.recurrent_states(*given)} if self.can_converge else {}
         features = self.body(*given, all_rounds=all_rounds, **start)
         logits = self.heads["policy"](features)
-        log_flow = logits.new_zeros(logits.shape[:2])
-        if with_flow:
-            log_flow = FLOW_SCALE * self.heads["log_flow"](features)
+        log_flow = FLOW_SCALE * self.heads["log_flow"](features)
         return FlowOutput(log_pf_of(logits, torch.from_numpy(masks.allowed)), log_flow)
 
     def log_policy(

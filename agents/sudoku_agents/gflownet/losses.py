@@ -18,8 +18,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from sudoku_agents.gflownet.config import BalanceConfig
-from sudoku_agents.gflownet.flows import FlowNetwork, FlowOutput, log_num_subsets, unique_boards
-from sudoku_agents.gflownet.orders import ForwardMasks, Order, forward_masks
+from sudoku_agents.gflownet.flows import FlowNetwork, log_num_subsets, unique_boards
+from sudoku_agents.gflownet.orders import Order, forward_masks
 from sudoku_agents.gflownet.trajectories import Trajectories
 from sudoku_gym.geometry import Geometry
 
@@ -59,8 +59,7 @@ def log_z_estimates(
     needed = np.flatnonzero(inner_flows | (steps == 0) | (masks.num_allowed > 1))
     index, inverse = unique_boards(boards[needed])
     once = needed[index]
-    begins = np.bincount(inverse, steps[needed] == 0) > 0
-    output = _evaluate(network, boards[once], masks.take(once), geometry, inner_flows | begins)
+    output = network.evaluate_states(boards[once], masks.take(once), geometry, all_rounds=True)
     owner, step = owners[needed], steps[needed]
     chosen = torch.from_numpy(trajectories.actions[owner, step].astype(np.int64))
     shares = log_num_subsets(trajectories.blanks[owner], step, order)
@@ -76,27 +75,6 @@ def log_z_estimates(
     log_ratios = torch.from_numpy(log_pb(trajectories, order)) - log_pf
     values = flows + functional.pad(log_ratios.cumsum(-1), (1, 0))
     return LogZEstimates(values, torch.from_numpy(trajectories.lengths))
-
-
-def _evaluate(
-    network: FlowNetwork,
-    boards: NDArray[np.int8],
-    masks: ForwardMasks,
-    geometry: Geometry,
-    with_flow: NDArray[np.bool_],
-) -> FlowOutput:
-    """Evaluate boards after every round; the flow only of those `with_flow`."""
-    if with_flow.all():
-        return network.evaluate_states(boards, masks, geometry, all_rounds=True)
-    parts = np.flatnonzero(with_flow), np.flatnonzero(~with_flow)
-    output = [
-        network.evaluate_states(
-            boards[part], masks.take(part), geometry, all_rounds=True, with_flow=flows
-        )
-        for part, flows in zip(parts, (True, False), strict=True)
-    ]
-    back = torch.from_numpy(np.concatenate(parts).argsort())
-    return FlowOutput(*(torch.cat(both, 1)[:, back] for both in zip(*output, strict=True)))
 
 
 def balance_loss(estimates: LogZEstimates, config: BalanceConfig, groups: Tensor) -> Tensor:

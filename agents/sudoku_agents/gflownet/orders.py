@@ -50,23 +50,6 @@ def forward_masks(boards: NDArray[np.int8], geometry: Geometry, order: Order) ->
     return ForwardMasks(candidates, allowed)
 
 
-def successors(
-    boards: NDArray[np.int8], masks: ForwardMasks
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int8]]:
-    """Return the boards after each of the E allowed placements on boards int8 `[B, N, N]`.
-
-    Returns:
-        The board int64 `[E]` on which each is made, its action int64 `[E]`, and the board int8
-        `[E, N, N]` that it leads to; board by board.
-    """
-    parents, actions = np.nonzero(masks.allowed)
-    size = boards.shape[1]
-    cells, digits = np.divmod(actions, size)
-    after = boards.reshape(len(boards), size * size)[parents]
-    after[np.arange(len(after)), cells] = digits + 1
-    return parents, actions, after.reshape(-1, size, size)
-
-
 @njit(cache=True)
 def _choices(boards, units, cell_units, order, candidates, allowed):
     """Write the candidates of all boards, and which of them `ORDERS[order]` allows."""

@@ -144,7 +144,8 @@ class TrajectoryWorker:
         self._config = config
         self._source = source
         self._network = FlowNetwork(config.network, source.geometry).eval()
-        self._moves = config.augment and not isinstance(config.network, FactorGraphConfig)
+        # A body on the factor graph plays what a symmetry has moved in the same way.
+        self._moves = not isinstance(config.network, FactorGraphConfig)
 
     def sample(self, weights: Mapping[str, Tensor], task: SamplingTask) -> Trajectories:
         """Play from a task's puzzles, `repeats` times from each, with these weights."""
@@ -156,7 +157,7 @@ class TrajectoryWorker:
             puzzles = symmetry.sample(geometry, len(puzzles), rng).apply(puzzles)
         puzzles = puzzles.repeat(self._config.repeats, axis=0)
         config, network = self._config, self._network
-        restarts = Restarts(config.restarts, seed=task.seed)
+        restarts = Restarts(config.restarts, seed=task.seed[0])
         given = network, puzzles, geometry, config.order, rng, config.epsilon
         return sample_trajectories(*given, restarts)
 

@@ -47,7 +47,7 @@ class ExactFlow:
             for one, policy, worth in zip(layer.boards, log_pf, head, strict=True):
                 self._known[one.tobytes()] = policy, worth
 
-    def evaluate_states(self, boards, masks, geometry, all_rounds=False, with_flow=True):
+    def evaluate_states(self, boards, masks, geometry, all_rounds=False):
         policies, worths = zip(*(self._known[one.tobytes()] for one in boards), strict=True)
         log_pf, log_flow = torch.tensor(np.array(policies)), torch.tensor(np.array(worths))
         return FlowOutput(log_pf[None].float(), log_flow[None].float())
