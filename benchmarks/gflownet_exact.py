@@ -63,9 +63,8 @@ class StateGraph:
             masks = forward_masks(boards, geometry, order)
             parents, actions = np.nonzero(masks.allowed)
             cells, digits = np.divmod(actions, geometry.size)
-            after = boards[parents].reshape(len(parents), -1)
-            after[np.arange(len(after)), cells] = digits + 1
-            after = after.reshape(-1, *puzzle.shape)
+            after = boards[parents]
+            after[np.arange(len(after)), *np.divmod(cells, geometry.size)] = digits + 1
             next_boards, children = np.unique(after, axis=0, return_inverse=True)
             self.layers.append(Layer(boards, masks, parents, actions, children.reshape(-1)))
             boards = next_boards
