@@ -22,21 +22,29 @@ class Command(NamedTuple):
 
 
 _VERBS: dict[str, CommandKind] = {
-    **dict.fromkeys(("place", "put", "set", "fill", "enter", "write", "play"), "place"),
-    **dict.fromkeys(("erase", "clear", "remove", "delete"), "erase"),
-    **dict.fromkeys(("candidates", "candidate", "options"), "candidates"),
+    **dict.fromkeys("place put set fill enter write play".split(), "place"),
+    **dict.fromkeys("erase clear remove delete".split(), "erase"),
+    **dict.fromkeys("candidates candidate options".split(), "candidates"),
 }
 _KINDS: dict[str, CommandKind] = _VERBS | {  # the actions of an object in JSON
-    **dict.fromkeys(("move", "placement", "insert", "add"), "place"),
+    **dict.fromkeys("move placement insert add".split(), "place"),
+    **dict.fromkeys("give giveup resign quit".split(), "give up"),
     "undo": "undo",
-    **dict.fromkeys(("give", "giveup", "resign", "quit"), "give up"),
 }
 _KEYS = {
     "row": ("row", "r"),
     "column": ("column", "col", "c"),
-    "digit": ("digit", "value", "number", "d", "v"),
-    "verb": ("action", "move", "command"),
+    "digit": ("digit", "value", "number", "num", "val", "d", "v", "n"),
 }
+
+
+def _lower_case(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return the fields of an object in JSON; nothing but None where a name stands twice."""
+    fields = {name.lower(): field for name, field in pairs}
+    return fields if len(fields) == len(pairs) else dict.fromkeys(fields)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_lower_case)
 
 # The grammar of a move on a line. A minus is a sign unless it follows a word or a bracket: 5-3-7.
 _GAP = r"[-=]>|(?!(?<![\w)\]])-\d)[\s,;:=()\[\]\"'`*_.#-]"
@@ -65,21 +73,46 @@ _MOVE = re.compile(
 )
 _FILLED = re.compile(_SKIP, re.IGNORECASE | re.ASCII)
 _THREE_DIGITS = re.compile(rf"{_SKIP}([1-9])([1-9])([1-9]){_SKIP}", re.IGNORECASE | re.ASCII)
-_WITHOUT_CELL = re.compile(rf"{_SKIP}(?:(undo)|give[ _]up|resign|quit)\b", re.IGNORECASE | re.ASCII)
+_WITHOUT_CELL = re.compile(
+    rf"(?:{_GAP}|{_FILLER}|\b(?:i|now)\b)*+(?:(undo)|give[ _]up|resign|quit)\b"
+    r"(?:\s+(?:the|my|last|previous|move|that|it|now))*+(?:[\s\"'`*)\]]*$|\s*[-.,;:!]\D*$)",
+    re.IGNORECASE | re.ASCII,
+)
+# What makes a move ambiguous: a second digit beside it, or a word that denies it.
+_OR = r"(?:/|,|\bor\b)\s*"
+_DIGIT_AFTER = re.compile(
+    rf"\s*(?:{_OR}\d{{1,4}}(?!\w|{_SKIP}{_IN})|(?:/|or\b)\s*[A-P]\s*(?:[^\w\s]|$))|\.\d",
+    re.IGNORECASE | re.ASCII,
+)
+_DIGIT_BEFORE = re.compile(rf"{_DIGIT}\s*{_OR}$", re.IGNORECASE | re.ASCII)
+_DENIED = re.compile(
+    r"(?:\b(?:not|never|cannot|without|instead of|rather than)\b|n.t\b)[^,;:.!?]*$", re.IGNORECASE
+)
 
 _LONGEST_TEXT = 100_000  # characters that are read, from the end
 _VALUE = re.compile(r"\{|\[(?=\s*\[)")  # where an object or a list of lists in JSON may begin
 _MOST_VALUES = 20  # such places that are tried, from the end
-_DECODER = json.JSONDecoder()
 _TAGGED = re.compile(r"<(answer|move|action)>", re.IGNORECASE)
+_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*$", re.MULTILINE)
 
 _VALUES = {symbol: digit for digit, symbol in enumerate(SYMBOLS)}
 _VALUES |= {symbol.lower(): digit for symbol, digit in _VALUES.items()} | {"0": 0, "_": 0}
 _VALUES |= {str(digit): digit for digit in range(10, len(SYMBOLS))}
-_PLAIN = str.maketrans(dict.fromkeys("|,;[](){}'\"`*\t\r", " "))
-_ROW_NAME = re.compile(r"^\s*(?:row|r)\s*\d{1,2}\s*[:.)=]", re.IGNORECASE)
-_RULE = re.compile(r"^[\s+\-=|─┼│]*$")
+_LINES = "".join(map(chr, range(0x2500, 0x2580)))  # box drawing
+_PLAIN = str.maketrans(dict.fromkeys("|,;[](){}'\"`*&\\$\t\r" + _LINES, " "))
+_LABEL = re.compile(
+    r"""[\s>*#+•-]*
+    (?: (?:(?:the|my|final|full|solved|completed)\s+)* (?:answer|solution|board|grid)
+        (?:\s+is)? [\s*]* [:=]
+      | (?:row|line|r) \s* (?P<row>\d{1,2}) \b [\s*]* [:.)=]?
+      | (?P<item>\d{1,2}) [.:)] (?=\s) )? [\s*]*""",
+    re.IGNORECASE | re.ASCII | re.VERBOSE,
+)
+_RULE = re.compile(rf"(?:[\s+\-=|:{_LINES}]|\\hline)*")
+
+_EXAMPLE = "write one such as r1c2=3, with a row, a column and a digit."
+_UNCLEAR = f"It is not clear which move is meant: {_EXAMPLE}"
 
 
 def read_command(text: str, size: int) -> Command | str:
@@ -88,7 +121,8 @@ def read_command(text: str, size: int) -> Command | str:
     These all place a 7 in row 5, column 3: `5 3 7`, `place 5 3 7`, `r5c3=7`, `(5, 3) = 7`,
     `put 7 in row 5, column 3`, `row 5 column 3: 7`, `{"row": 5, "column": 3, "digit": 7}`.
     Others are `erase r5c3`, `undo`, `candidates r5c3` and `give up`. Digits above 9 are numbers or
-    letters. Prose around a move does no harm; of several moves the last one counts.
+    letters. Prose around a move does no harm; of several moves the last one counts. What is denied
+    (`not r5c3=7`) is no move, and neither is one with a choice of digits (`r5c3=7 or 8`).
 
     Returns:
         The command, or a sentence that says why there is none.
@@ -102,7 +136,7 @@ def read_command(text: str, size: int) -> Command | str:
                 return on_line
         if found is not None:
             return found
-    return "No move was understood: write one such as r5c3=7, with a row, a column and a digit."
+    return f"No move was understood: {_EXAMPLE}"
 
 
 def _read_line(line: str, size: int) -> Command | str | None:
@@ -119,9 +153,15 @@ def _read_line(line: str, size: int) -> Command | str | None:
             continue  # numbers in prose
         if (kind == "place" and not digit) or (kind == "candidates" and not is_first):
             continue
+        before = line[max(0, move.start() - 40) : move.start()]
+        if _DENIED.search(before) or (digit and digit.isalpha() and size <= 9):
+            continue
+        if _DIGIT_AFTER.match(line, move.end()) or (
+            move["before"] and _DIGIT_BEFORE.search(before)
+        ):
+            found = _UNCLEAR
+            continue
         if digit and digit.isalpha():
-            if size <= 9:
-                continue
             digit = SYMBOLS.index(digit.upper())
         row, column = move["row"] or move["row_second"], move["column"] or move["column_first"]
         found = checked_command(kind, int(row), int(column), int(digit or 0), size)
@@ -150,29 +190,27 @@ def checked_command(
 
 
 def _read_object(value: object, size: int) -> Command | str | None:
-    """Read a move that is an object in JSON."""
+    """Read a move that is an object in JSON; two values of one thing make it none."""
     if not isinstance(value, dict):
         return None
-    fields = {key.lower(): field for key, field in value.items()}
-    given = {
-        name: next((fields[key] for key in keys if key in fields), None)
-        for name, keys in _KEYS.items()
-    }
+    verb = next((value[key] for key in ("action", "move", "command") if key in value), None)
     kind: CommandKind | None = "place"
-    verb = given["verb"]
-    if verb and not isinstance(verb, int | float):
-        first = re.match(r"[a-z]*", verb.lower().strip()) if isinstance(verb, str) else None
-        kind = _KINDS.get(first[0]) if first else None  # `place_digit` is `place`
+    if verb and not isinstance(verb, int | float):  # `place_digit` is `place`
+        first = isinstance(verb, str) and re.fullmatch(r"([a-z]+)[a-z_ -]*", verb.lower().strip())
+        kind = _KINDS.get(first[1]) if first else None
     if kind in ("undo", "give up"):
         return Command(kind)
-    row, column, digit = (as_number(given[name]) for name in ("row", "column", "digit"))
-    if row is None or column is None:
+    row, column, digit = (
+        {as_number(value[key]) for key in keys if key in value} for keys in _KEYS.values()
+    )
+    if not row or not column:
         return None
     if kind is None:
         return f"There is no action {verb!r:.40}: use place, erase, candidates, undo or give up."
-    if digit is None and (kind == "place" or given["digit"] is not None):
-        return None
-    return checked_command(kind, row, column, digit or 0, size)
+    digit = digit or ({None} if kind == "place" else {0})
+    if None in row | column | digit or len(row) + len(column) + len(digit) > 3:
+        return _UNCLEAR
+    return checked_command(kind, *(number for (number,) in (row, column, digit)), size)
 
 
 def as_number(value: object) -> int | None:
@@ -192,20 +230,20 @@ def as_number(value: object) -> int | None:
 def read_answer(text: str, size: int) -> bytes | str:
     """Read the last board of N x N cells in a model's text.
 
-    Rows may be lines of N symbols, with or without spaces, commas and rules between them; a line
-    of N**2 symbols; or a list of rows in JSON. Digits above 9 are letters or, with separators,
-    numbers; `.`, `0` and `_` are blanks.
+    Rows may be lines of N symbols, with or without separators, rules, labels and bullets; a line of
+    N**2 symbols; or a list of rows in JSON. Digits above 9 are letters or, with separators,
+    numbers; `.`, `0` and `_` are blanks. Rows whose numbers do not go up by one are no board.
 
     Returns:
         N**2 digits row by row, 0 for a blank; or a sentence that says why there is no board.
     """
-    regions = answer_regions(text)
+    regions = [_BREAK.sub("\n", region) for region in answer_regions(text)]
     for region in regions:
         board, end = _last_value(region, lambda value: _read_list(value, size))
         board = _last_rows(region[end:], size) or board
         if board:
             return board
-    rows = sum(_row(line, size) is not None for line in regions[0].splitlines())
+    rows = sum(bool(_row(line, size)[0]) for line in regions[0].splitlines())
     return (
         f"No board of {size} rows of {size} symbols was found in the answer, only "
         f"{rows} such {'row' if rows == 1 else 'rows'} on end or apart."
@@ -226,31 +264,33 @@ def _read_list(value: object, size: int) -> bytes | None:
 
 def _last_rows(text: str, size: int) -> bytes | None:
     rows: list[bytes] = []  # from the last one up
+    starts: set[int] = set()  # which number the last row has, by the numbers of all of them
     for line in reversed(text.splitlines()):
-        row = _row(line, size)
-        if row is not None and len(row) > size:
+        row, number = _row(line, size)
+        if len(row) > size:
             return row
-        if row is not None:
+        if row:
+            starts |= {int(number) + len(rows)} if number else set()
             rows.append(row)
             if len(rows) == size:
-                return b"".join(reversed(rows))
-        elif not _RULE.match(line):
-            rows = []
+                return b"".join(reversed(rows)) if len(starts) < 2 else None
+        elif not _RULE.fullmatch(line):
+            rows, starts = [], set()
     return None
 
 
-def _row(line: str, size: int) -> bytes | None:
-    """Read N symbols, or all N**2."""
-    if not size <= len(line) <= 8 * size * size:
-        return None
-    for part in (line, _ROW_NAME.sub("", line)):
-        words = part.translate(_PLAIN).split()
-        for symbols in (words, "".join(words)):
-            if len(symbols) in (size, size * size):
-                digits = [_VALUES.get(symbol, size + 1) for symbol in symbols]
-                if max(digits) <= size:
-                    return bytes(digits)
-    return None
+def _row(line: str, size: int) -> tuple[bytes, str | None]:
+    """Read N symbols, or all N**2, or none; and the number that the line has."""
+    label = _LABEL.match(line)
+    if label and size <= len(line) <= 8 * size * size:
+        for part, number in ((line, None), (line[label.end() :], label["row"] or label["item"])):
+            words = part.translate(_PLAIN).split()
+            for symbols in (words, "".join(words)):
+                if len(symbols) in (size, size * size):
+                    digits = [_VALUES.get(symbol, size + 1) for symbol in symbols]
+                    if max(digits) <= size:
+                        return bytes(digits), number
+    return b"", None
 
 
 def answer_regions(text: str) -> list[str]:
