@@ -25,7 +25,6 @@ RULES = {
             "puzzles": {"igraph"},
             "text/trl": {"datasets"},
             "text/openenv": {"openenv", "fastapi"},
-            "text/reasoning_gym": {"reasoning_gym"},
             "text/verifiers": {"verifiers", "openai", "pydantic"},
             "storage/lock": {"filelock"},
             "trajectories/recording": {"h5py", "minari"},

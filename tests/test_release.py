@@ -25,7 +25,7 @@ def test_the_changelog_has_this_release():
 
 
 # Each in an environment of its own.
-APART = {"openenv", "reasoning-gym", "torchrl", "trl", "verifiers"}
+APART = {"openenv", "torchrl", "trl", "verifiers"}
 
 
 def test_every_extra_is_in_all_or_serves_developers():

@@ -23,7 +23,6 @@ MODULES_OF_EXTRA = {
     "splits": ("igraph",),
     "sat": ("pysat",),
     "app": ("gradio",),
-    "reasoning-gym": ("reasoning_gym",),
     "openenv": ("openenv",),
     "trl": ("datasets",),
     "verifiers": ("verifiers",),

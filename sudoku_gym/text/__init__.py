@@ -1,6 +1,6 @@
 """Sudoku as text, for language models: prompts, moves and answers, rewards.
 
-It needs no framework; the adapters `reasoning_gym`, `openenv`, `trl` and `verifiers` are modules.
+It needs no framework; the adapters `openenv`, `trl` and `verifiers` are modules.
 """
 
 from sudoku_gym.text.boards import STYLES, describe_rules, format_board

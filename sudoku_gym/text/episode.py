@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sudoku_gym import board
+from sudoku_gym import board, solver
 from sudoku_gym.board import SYMBOLS, cell_name
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.plugins import find_env
@@ -44,6 +44,8 @@ class TextOptions:
     """Whether a turn may ask which digits the rules leave for a cell."""
     announce_dead_ends: bool = False
     """Whether a blank cell that no digit is left for is announced, which tells of an error."""
+    reward_still_solvable: bool = False
+    """Whether `rewards()` has `still_solvable`, which tells of the solution: for training only."""
 
     def __post_init__(self) -> None:
         if self.mode not in ("turns", "answer"):
@@ -103,6 +105,7 @@ class TextSudoku:
         self._givens = self._cells = bytearray(self.geometry.num_cells)
         self._history: list[tuple[int, int]] = []  # a cell and the digit it held before a move
         self._blanks_left = self._turns_taken = self._turns_understood = 0
+        self._has_filled = False  # whether the last turn filled a cell
         self.turns_left = 0
         self.done = True
 
@@ -127,6 +130,7 @@ class TextSudoku:
         self._blanks_left = blank = self._cells.count(0)
         self._history = []
         self._turns_taken = self._turns_understood = 0
+        self._has_filled = False
         allowed = self.options.max_turns or 3 * max(blank, 1)
         self.turns_left = 1 if self.options.mode == "answer" else allowed
         self.done = False
@@ -158,11 +162,12 @@ class TextSudoku:
         self._turns_taken += 1
         if self.options.mode == "answer":
             return self._answer(text)
-        command = read_command(text, self.geometry.size)
-        if isinstance(command, str):
-            return self._end_turn(command)
-        self._turns_understood += 1
-        return self._end_turn(self._carry_out(command), True)
+        command, blanks = read_command(text, self.geometry.size), self._blanks_left
+        understood = isinstance(command, Command)
+        self._turns_understood += understood
+        sentence = self._carry_out(command) if isinstance(command, Command) else command
+        self._has_filled = self._blanks_left < blanks
+        return self._end_turn(sentence, understood)
 
     def board_text(self) -> str:
         """Write the board as it stands."""
@@ -188,13 +193,18 @@ class TextSudoku:
 
         `solved` is 1 or 0; `constraints` is `filled_constraint_fraction`; `format` is the share of
         turns that were understood, 0 before the first; of a whole board, 1 if it has no blanks.
+        With `reward_still_solvable`, `still_solvable` is 1 if the last turn filled a cell and the
+        board can still be solved, else 0.
         """
-        fraction = filled_constraint_fraction(self.puzzle, self.board, self.geometry)
-        return {
+        rewards = {
             "solved": float(self.is_solved),
-            "constraints": fraction,
+            "constraints": filled_constraint_fraction(self.puzzle, self.board, self.geometry),
             "format": self._turns_understood / max(self._turns_taken, 1),
         }
+        if self.options.reward_still_solvable:
+            count = solver.count_solutions(self.board[None], self.geometry, limit=1)
+            rewards["still_solvable"] = float(self._has_filled and count[0] > 0)
+        return rewards
 
     def _array(self, cells: bytearray) -> NDArray[np.int8]:
         return np.frombuffer(bytes(cells), np.int8).reshape(2 * (self.geometry.size,))

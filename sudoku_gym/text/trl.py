@@ -18,14 +18,17 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 
-def environment_factory(options: TextOptions | None = None, **fields: Any) -> type[SudokuTools]:
+def environment_factory(
+    options: TextOptions | None = None, reward: str = "solved", **fields: Any
+) -> type[SudokuTools]:
     """Return a class of environments with these options, for `GRPOTrainer`.
 
     Its `reset` takes the column `seed` of the data set, so a group plays one puzzle; see
-    `seed_dataset`. The reward is that of `SudokuTools.get_reward`.
+    `seed_dataset`.
 
     Args:
         options: a `TextOptions`.
+        reward: which of `TextSudoku.rewards` is paid at the end.
         **fields: of `TextOptions`, where `options` is None.
 
     Raises:
@@ -34,13 +37,13 @@ def environment_factory(options: TextOptions | None = None, **fields: Any) -> ty
     chosen = options or TextOptions(**fields)
     if chosen.mode != "turns":
         raise ValueError("tools take one move a turn: use mode='turns', or answer_dataset")
-    return type("SudokuTools", (SudokuTools,), {"_options": chosen})
+    return type("SudokuTools", (SudokuTools,), {"_options": chosen, "_reward": reward})
 
 
 class SudokuTools:
     """One game, whose moves are the tools of a model."""
 
-    _options = TextOptions()
+    _options, _reward = TextOptions(), "solved"
 
     def __init__(self) -> None:
         self._game = TextSudoku(self._options)
@@ -50,8 +53,8 @@ class SudokuTools:
         return self._game.reset(None if seed is None else int(seed))
 
     def get_reward(self) -> float:
-        """Return 1 if the puzzle was solved, else 0."""
-        return self._game.rewards()["solved"] if self._game.puzzle.any() else 0.0
+        """Return the chosen reward; 0 before the first `reset`."""
+        return self._game.rewards()[self._reward] if self._game.puzzle.any() else 0.0
 
     def place(self, row: int, column: int, digit: int) -> str:
         """Place a digit in a blank cell.

@@ -35,6 +35,7 @@ class TextFields(BaseModel):
     max_turns: int | None = None
     allow_candidates: bool = False
     announce_dead_ends: bool = False
+    reward_still_solvable: bool = False
 
     def options(self) -> dict[str, Any]:
         """Return them by their names."""
@@ -82,6 +83,11 @@ class SudokuTask(vf.Task[SudokuTaskData, vf.State, vf.TaskConfig]):
     async def format(self, trace: vf.Trace) -> float:
         """Return the share of turns that were understood; of a whole board, 1 without blanks."""
         return self.replay(trace)["format"]
+
+    @vf.reward(weight=0.0)
+    async def still_solvable(self, trace: vf.Trace) -> float:
+        """Return 1 where `reward_still_solvable` is on and the last turn earned it, else 0."""
+        return self.replay(trace).get("still_solvable", 0.0)
 
     def replay(self, trace: vf.Trace) -> dict[str, float]:
         """Play the turns of a trace and return `TextSudoku.rewards`."""
