@@ -81,7 +81,7 @@ _WITHOUT_CELL = re.compile(
 # What makes a move ambiguous: a second digit beside it, or a word that denies it.
 _OR = r"(?:/|,|\bor\b)\s*"
 _DIGIT_AFTER = re.compile(
-    rf"\s*(?:{_OR}\d{{1,4}}(?!\w|{_SKIP}{_IN})|(?:/|or\b)\s*[A-P]\s*(?:[^\w\s]|$))|\.\d",
+    rf"[\s)\]\"'`*]*(?:{_OR}\d{{1,4}}(?!\w|{_SKIP}{_IN})|\.\d|(?:/|or\b)\s*[A-P]\s*(?:[^\w\s]|$))",
     re.IGNORECASE | re.ASCII,
 )
 _DIGIT_BEFORE = re.compile(rf"{_DIGIT}\s*{_OR}$", re.IGNORECASE | re.ASCII)
@@ -105,7 +105,7 @@ _LABEL = re.compile(
     r"""[\s>*#+•-]*
     (?: (?:(?:the|my|final|full|solved|completed)\s+)* (?:answer|solution|board|grid)
         (?:\s+is)? [\s*]* [:=]
-      | (?:row|line|r) \s* (?P<row>\d{1,2}) \b [\s*]* [:.)=]?
+      | (?:row|line|r) \s* (?P<row>\d{1,2}) \b (?: [\s*]* [:)=] | \.(?=\s) )?
       | (?P<item>\d{1,2}) [.:)] (?=\s) )? [\s*]*""",
     re.IGNORECASE | re.ASCII | re.VERBOSE,
 )

@@ -123,6 +123,21 @@ def test_dead_ends_are_announced_on_request_only():
         assert ("No digit is left for row 1, column 4." in message) is announced
 
 
+def test_the_hint_names_a_cell_that_every_board_has():
+    hint = started().step("hm").message
+    move = re.search(r"r\d+c\d+=\d+", hint)[0]
+    assert started().step(move).message.startswith("The 2 at row 1, column 2 is given")
+
+
+def test_still_solvable_is_paid_for_a_filled_cell_and_on_request_only():
+    assert "still_solvable" not in started().rewards()
+    game = started(reward_still_solvable=True)
+    turns = [("r2c2=3", 0), ("erase r2c2", 0), ("r2c2=4", 1), ("r2c2=1", 0), ("r2c1=3", 1)]
+    for text, paid in turns:
+        game.step(text)
+        assert game.rewards()["still_solvable"] == paid, text
+
+
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10_000), steps=st.integers(0, 12), choice=st.integers(0, 10_000))
 def test_right_and_wrong_legal_moves_are_answered_alike(seed, steps, choice):

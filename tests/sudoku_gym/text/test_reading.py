@@ -58,6 +58,13 @@ SEVEN = Command("place", 38, 7)
         '{"row": 5,\n"column": 3,\n"digit": 7}\n{"confidence": 0.9}\nas the set {7} is left',
         '{"row": 5, "column": 3, "digit": 7, "rejected": {"row": 1, "column": 1, "digit": 2}}',
         'r1c1 has {2 left, so {"row": 1, "column": 1, "digit": 2}\nNo, wait: r5c3=7',
+        "Don't quit: r5c3=7",
+        "undo? No, r5c3=7",
+        "r5c3=7\nquit? No.",
+        "r5c3=7, not r5c3=8",
+        "r5c3=7, a naked single",
+        '{"row":5,"col":3,"num":7}',
+        '{"move": "quit guessing: r5c3=7"}',
     ],
 )
 def test_forms_of_a_move(text):
@@ -78,6 +85,16 @@ def test_forms_of_a_move(text):
         (16, "r10c12=11", Command("place", 9 * 16 + 11, 11)),
         (16, "place 10 12 B", Command("place", 9 * 16 + 11, 11)),
         (16, "B at row 10, column 12", Command("place", 9 * 16 + 11, 11)),
+        (9, "Undo. The 7 was wrong.", "No move was understood"),
+        (9, "I give up!", Command("give up")),
+        (9, "quit, 5 3 7", "No move was understood"),
+        (9, "Do not put 7 in r5c3.", "No move was understood"),
+        (9, "put 7 or 8 in r5c3", "It is not clear"),
+        (9, "r1c1=2, r5c3=7.5", "It is not clear"),
+        (16, "r5c3=A or B", "It is not clear"),
+        (9, '{"row": 5, "column": 3, "digit": 7, "value": 8}', "It is not clear"),
+        (9, '{"row": 5, "row": 4, "column": 3, "digit": 7}', "It is not clear"),
+        (9, '{"action": "erase", "row": 5, "column": 3, "digit": "?"}', "It is not clear"),
         (9, "row -5 column 3: 7", "There is no row -5"),
         (9, "place 5 -3 7", "There is no column -3"),
         (9, "(-5, 3) = 7", "There is no row -5"),
@@ -135,6 +152,65 @@ LISTED, DRAWN = "[[0,2,3,4],[3,4,0,2],[2,1,4,3],[4,3,2,0]]", "1 2 3 4\n3 4 1 2\n
 )
 def test_the_last_board_counts_in_whatever_form(text, first):
     assert read_answer(text, 4)[0] == first
+
+
+LEADS = ("", "", "Don't quit: ", "I won't undo this, so ", "Not r1c1=1. ", "No resigning!\n")
+TRAILS = ("", "", ".", " because no other is left.", "\nI won't give up.", "; undo is no use")
+MOVES = (
+    "r{}c{}={}", "R{}C{} -> {}", "row {}, column {}: {}", "place {} {} {}", "place({}, {}, {})",
+    '{{"row": {}, "col": {}, "num": {}}}', "({}, {}) = {}", "{} {} {}",
+)  # fmt: skip
+CHOICES = ("", " or {}", "/{}", ", {}", ".{}")
+SEPARATORS = (" ", ", ", " | ", " & ", " \u2502 ")
+LABELS = ("", "{}. ", "{}) ", "- ", "**Row {}:** ", "row {} = ", "R{} ", "| ", "> ")
+ENDS = ("", " |", r" \\", ",")
+BREAKS = ("\n", "<br>", "\n\n", "\n-----\n", "\n\\hline\n", "<br />\n", "\n|---|---|\n")
+INTRODUCTIONS = ("", "Answer:\n", "**The final answer is:**\n", "```\n", "<answer>", "5 3 7\n")
+
+
+def write_move(choose, row, column, digit, other):
+    """Return a move in some form, and whether another is possible too."""
+    choice, form = choose(CHOICES), choose(MOVES)
+    if form.startswith("{{") and choice:
+        form, choice = form.replace('"num"', f'"digit": {other}, "num"'), " "
+    text = form.format(row, column, digit) + choice.format(other)
+    return choose(LEADS) + text + choose(TRAILS), bool(choice) and other != digit
+
+
+def write_board(choose, cells, size, numbers):
+    """Return a board in some form, whose rows have these numbers."""
+    blank, between = choose(("0", ".", "_")), choose(SEPARATORS)
+    words = [str(digit) if digit else blank for digit in cells]
+    label, end, line_break = choose(LABELS), choose(ENDS), choose(BREAKS)
+    rows = [
+        label.format(number) + between.join(words[i * size : i * size + size]) + end
+        for i, number in enumerate(numbers)
+    ]
+    text = choose(INTRODUCTIONS) + line_break.join(rows) + choose(("", "\nThat is it."))
+    return text, "{}" in label
+
+
+@settings(deadline=None)
+@given(data=st.data(), size=st.sampled_from([4, 9, 16]))
+def test_a_move_has_one_meaning_or_none(data, size):
+    row, column, digit, other = (data.draw(st.integers(1, size)) for _ in range(4))
+    text, is_unclear = write_move(
+        lambda of: data.draw(st.sampled_from(of)), row, column, digit, other
+    )
+    command = Command("place", (row - 1) * size + column - 1, digit)
+    found = read_command(text, size)
+    assert isinstance(found, str) if is_unclear else found == command or isinstance(found, str)
+
+
+@settings(deadline=None)
+@given(data=st.data(), size=st.sampled_from([4, 9, 16]), swap=st.booleans())
+def test_a_board_has_one_meaning(data, size, swap):
+    cells = data.draw(st.lists(st.integers(0, size), min_size=size**2, max_size=size**2))
+    numbers = [2, 1, *range(3, size + 1)] if swap else range(1, size + 1)
+    choose = lambda of: data.draw(st.sampled_from(of))  # noqa: E731
+    text, is_numbered = write_board(choose, cells, size, numbers)
+    found = read_answer(text, size)
+    assert isinstance(found, str) if swap and is_numbered else found == bytes(cells)
 
 
 def test_boards_of_letters_and_of_large_numbers():
