@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sudoku_gym import board, solver
+from sudoku_gym import solver
 from sudoku_gym.board import SYMBOLS, cell_name
 from sudoku_gym.envs.sudoku import SudokuEnv
 from sudoku_gym.plugins import find_env
@@ -40,10 +40,6 @@ class TextOptions:
     """Where puzzles come from; None takes the bank of the id."""
     max_turns: int | None = None
     """Turns of an episode, at least 1; None allows three for each blank."""
-    allow_candidates: bool = False
-    """Whether a turn may ask which digits the rules leave for a cell."""
-    announce_dead_ends: bool = False
-    """Whether a blank cell that no digit is left for is announced, which tells of an error."""
     reward_still_solvable: bool = False
     """Whether `rewards()` has `still_solvable`, which tells of the solution: for training only."""
 
@@ -216,11 +212,9 @@ class TextSudoku:
                 f"{rules}\nAnswer with the whole board, {size} rows of {size} symbols, between "
                 "<answer> and </answer>. Only the last board counts."
             )
-        asking = ", candidates r1c2 (which digits the rules leave)"
-        asking = asking if self.options.allow_candidates else ""
         return (
             f"{rules}\nWrite one move a turn; of several the last one counts. Moves: r1c2=3 (the "
-            f"digit 3 in row 1, column 2), erase r1c2, undo{asking}, give up. A digit that clashes "
+            f"digit 3 in row 1, column 2), erase r1c2, undo, give up. A digit that clashes "
             "with one on the board is refused. Each turn counts, also one that is not understood."
         )
 
@@ -231,8 +225,6 @@ class TextSudoku:
             sentence, self.done = f"{sentence} No turn is left.", True
         if self.done:
             return Turn(sentence, True, understood)
-        if self.options.announce_dead_ends and (cell := self._dead_cell()) >= 0:
-            sentence += f" No digit is left for {cell_name(cell, self.geometry.size)}."
         counts = f"Blank cells: {self._blanks_left}. Turns left: {self.turns_left}."
         return Turn(f"{sentence} {counts}\n{self.board_text()}", False, understood)
 
@@ -249,12 +241,8 @@ class TextSudoku:
             cell, digit = self._history.pop()
             self._write(cell, digit)
             return f"The move at {cell_name(cell, self.geometry.size)} was undone."
-        if kind == "candidates" and not self.options.allow_candidates:
-            return "Candidates are not given here: place or erase a digit."
         if self._givens[cell]:
             return f"The {SYMBOLS[self._givens[cell]]} at {where} is given and stays."
-        if kind == "candidates":
-            return self._list_candidates(cell, where)
         if kind == "erase":
             if not self._cells[cell]:
                 return f"There is no digit at {where} to erase."
@@ -281,21 +269,6 @@ class TextSudoku:
         self._blanks_left += (self._cells[cell] > 0) - (digit > 0)
         self._cells[cell] = digit
 
-    def _candidates(self, cell: int) -> list[int]:
-        used = {self._cells[peer] for peer in self._peers[cell]}
-        return [digit for digit in range(1, self.geometry.size + 1) if digit not in used]
-
-    def _list_candidates(self, cell: int, where: str) -> str:
-        if self._cells[cell]:
-            return f"There is a {SYMBOLS[self._cells[cell]]} at {where} already."
-        left = " ".join(SYMBOLS[digit] for digit in self._candidates(cell))
-        return f"The rules leave {left or 'no digit'} for {where}."
-
-    def _dead_cell(self) -> int:
-        """Return the first blank cell without a candidate, or -1."""
-        blank = (cell for cell, digit in enumerate(self._cells) if not digit)
-        return next((cell for cell in blank if not self._candidates(cell)), -1)
-
     def _answer(self, text: str) -> Turn:
         self.done = True
         found = read_answer(text, self.geometry.size)
@@ -304,19 +277,5 @@ class TextSudoku:
         self._cells = bytearray(found)
         self._blanks_left = found.count(0)
         self._turns_understood += self._blanks_left == 0
-        return Turn(self._judge(found), True, True)
-
-    def _judge(self, answer: bytes) -> str:
-        """Return one sentence about a whole board: the first thing wrong with it, if any."""
-        size = self.geometry.size
-        changed = ((self.puzzle > 0) & (self.puzzle != self.board)).ravel()
-        wrong = board.conflicts(self.board[None], self.geometry).ravel()
-        if changed.any():
-            cell = int(changed.argmax())
-            return f"The {SYMBOLS[self._givens[cell]]} at {cell_name(cell, size)} was changed."
-        if wrong.any():
-            cell = int(wrong.argmax())
-            return f"The {SYMBOLS[answer[cell]]} at {cell_name(cell, size)} stands twice in a unit."
-        if self._blanks_left:
-            return f"Blank cells are left, the first at {cell_name(answer.index(0), size)}."
-        return "The board is solved."
+        result = "solved" if self.is_solved else "not solved"
+        return Turn(f"The board is {result}.", True, True)

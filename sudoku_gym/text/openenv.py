@@ -7,6 +7,7 @@ Source: https://github.com/meta-pytorch/OpenEnv, `Environment`, `EnvClient`, `cr
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -91,11 +92,8 @@ class SudokuClient(EnvClient[SudokuAction, SudokuObservation, State]):
         return {"text": action.text}
 
     def _parse_result(self, payload: dict[str, Any]) -> StepResult[SudokuObservation]:
-        seen = payload["observation"]
         done, reward = bool(payload.get("done")), payload.get("reward")
-        observation = SudokuObservation(
-            message=seen["message"], rewards=seen["rewards"], done=done, reward=reward
-        )
+        observation = SudokuObservation(**payload["observation"], done=done, reward=reward)
         return StepResult(observation=observation, reward=reward, done=done)
 
     def _parse_state(self, payload: dict[str, Any]) -> State:
@@ -109,15 +107,12 @@ def make_app(options: TextOptions | None = None, most_sessions: int = 100) -> Fa
         options: of all games.
         most_sessions: games at once.
     """
-
-    def factory() -> SudokuServerEnvironment:
-        return SudokuServerEnvironment(options)
-
     sessions = ConcurrencyConfig(
         max_concurrent_envs=most_sessions, session_timeout=_SESSION_SECONDS
     )
+    environment = partial(SudokuServerEnvironment, options)
     app: FastAPI = create_fastapi_app(
-        factory, SudokuAction, SudokuObservation, concurrency_config=sessions
+        environment, SudokuAction, SudokuObservation, concurrency_config=sessions
     )
     for kind in (ValueError, TypeError, RuntimeError):
         app.add_exception_handler(kind, _refuse)

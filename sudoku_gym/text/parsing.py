@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from sudoku_gym.board import SYMBOLS, digit_range
 
-CommandKind: TypeAlias = Literal["place", "erase", "undo", "candidates", "give up"]
+CommandKind: TypeAlias = Literal["place", "erase", "undo", "give up"]
 _Found = TypeVar("_Found")
 
 
@@ -24,18 +24,13 @@ class Command(NamedTuple):
 _VERBS: dict[str, CommandKind] = {
     **dict.fromkeys("place put set fill enter write play".split(), "place"),
     **dict.fromkeys("erase clear remove delete".split(), "erase"),
-    **dict.fromkeys("candidates candidate options".split(), "candidates"),
 }
 _KINDS: dict[str, CommandKind] = _VERBS | {  # the actions of an object in JSON
     **dict.fromkeys("move placement insert add".split(), "place"),
     **dict.fromkeys("give giveup resign quit".split(), "give up"),
     "undo": "undo",
 }
-_KEYS = {
-    "row": ("row", "r"),
-    "column": ("column", "col", "c"),
-    "digit": ("digit", "value", "number", "num", "val", "d", "v", "n"),
-}
+_KEYS = ("row r", "column col c", "digit value number num val d v n")
 
 
 def _lower_case(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -59,34 +54,31 @@ _SKIP_PUT = rf"(?:{_GAP}|{_FILLER}|\b(?:put|place|write|set)\b)*+"
 _ROW, _COLUMN = rf"\b(?:row|r){_SKIP}", rf"(?:column|col|c){_SKIP}"
 _NUMBER = r"(?:(?<![\w)\]])-)?\d{1,4}+"
 _DIGIT = rf"(?<!\w)(?:{_NUMBER}|[A-P])(?!\w)"
+_OR = r"(?:/|,|\bor\b)\s*"
 _MOVE = re.compile(
     rf"""
     (?: \b(?P<verb>{"|".join(_VERBS)})\b {_SKIP_IN} )?
-    (?: (?P<marked>\b(?:digit|value)\b (?:{_GAP})*+ )?
+    (?: (?P<choice_before> {_DIGIT} \s* {_OR} )?
+        (?P<marked>\b(?:digit|value)\b (?:{_GAP})*+ )?
         (?P<before>{_DIGIT}) {_SKIP} (?(marked) | {_IN}) {_SKIP_IN} )?
     (?: \b{_COLUMN} (?P<column_first>{_NUMBER}) {_SKIP_IN} {_ROW} (?P<row_second>{_NUMBER})
       | (?: (?P<row_named>{_ROW}) | (?<!\w) ) (?P<row>{_NUMBER})
         {_SKIP} (?(row_named){_COLUMN}) (?P<column>{_NUMBER}) ) (?!\w)
     (?(before) | (?: {_SKIP_PUT} (?P<after>{_DIGIT}) )?)
+    (?P<choice_after> [\s)\]"'`*]* (?: {_OR} \d{{1,4}} (?! \w | {_SKIP}{_IN} ) | \.\d
+        | (?:/|or\b) \s* [A-P] \s* (?: [^\w\s] | $ ) ) )?
     """,
     re.IGNORECASE | re.ASCII | re.VERBOSE,
 )
 _FILLED = re.compile(_SKIP, re.IGNORECASE | re.ASCII)
-_THREE_DIGITS = re.compile(rf"{_SKIP}([1-9])([1-9])([1-9]){_SKIP}", re.IGNORECASE | re.ASCII)
 _WITHOUT_CELL = re.compile(
     rf"(?:{_GAP}|{_FILLER}|\b(?:i|now)\b)*+(?:(undo)|give[ _]up|resign|quit)\b"
     r"(?:\s+(?:the|my|last|previous|move|that|it|now))*+(?:[\s\"'`*)\]]*$|\s*[-.,;:!]\D*$)",
     re.IGNORECASE | re.ASCII,
 )
-# What makes a move ambiguous: a second digit beside it, or a word that denies it.
-_OR = r"(?:/|,|\bor\b)\s*"
-_DIGIT_AFTER = re.compile(
-    rf"[\s)\]\"'`*]*(?:{_OR}\d{{1,4}}(?!\w|{_SKIP}{_IN})|\.\d|(?:/|or\b)\s*[A-P]\s*(?:[^\w\s]|$))",
-    re.IGNORECASE | re.ASCII,
-)
-_DIGIT_BEFORE = re.compile(rf"{_DIGIT}\s*{_OR}$", re.IGNORECASE | re.ASCII)
 _DENIED = re.compile(
-    r"(?:\b(?:not|never|cannot|without|instead of|rather than)\b|n.t\b)[^,;:.!?]*$", re.IGNORECASE
+    r"(?:\b(?:not|never|cannot|without|instead of|rather than)\b|n['\u2019]t\b)[^,;:.!?]*$",
+    re.IGNORECASE,
 )
 
 _LONGEST_TEXT = 100_000  # characters that are read, from the end
@@ -120,9 +112,9 @@ def read_command(text: str, size: int) -> Command | str:
 
     These all place a 7 in row 5, column 3: `5 3 7`, `place 5 3 7`, `r5c3=7`, `(5, 3) = 7`,
     `put 7 in row 5, column 3`, `row 5 column 3: 7`, `{"row": 5, "column": 3, "digit": 7}`.
-    Others are `erase r5c3`, `undo`, `candidates r5c3` and `give up`. Digits above 9 are numbers or
-    letters. Prose around a move does no harm; of several moves the last one counts. What is denied
-    (`not r5c3=7`) is no move, and neither is one with a choice of digits (`r5c3=7 or 8`).
+    Others are `erase r5c3`, `undo` and `give up`. Digits above 9 are numbers or letters. Prose
+    around a move does no harm; of several moves the last one counts. What is denied (`not r5c3=7`)
+    is no move, and neither is one with a choice of digits (`r5c3=7 or 8`).
 
     Returns:
         The command, or a sentence that says why there is none.
@@ -142,40 +134,27 @@ def read_command(text: str, size: int) -> Command | str:
 def _read_line(line: str, size: int) -> Command | str | None:
     """Read the last move on a line, or a verb that the line begins with."""
     found: Command | str | None = None
-    begins = _FILLED.match(line)
-    lead = begins.end() if begins else 0
     for move in _MOVE.finditer(line):
         kind = _VERBS[move["verb"].lower()] if move["verb"] else "place"
-        is_first = move.start() <= lead
         digit = move["before"] or move["after"]
         is_named = move["verb"] or move["row_named"] or move["row_second"]
-        if not is_named and not (is_first and _FILLED.fullmatch(line, move.end())):
+        is_alone = _FILLED.fullmatch(line, 0, move.start()) and _FILLED.fullmatch(line, move.end())
+        if (kind == "place" and not digit) or not (is_named or is_alone):
             continue  # numbers in prose
-        if (kind == "place" and not digit) or (kind == "candidates" and not is_first):
-            continue
         before = line[max(0, move.start() - 40) : move.start()]
         if _DENIED.search(before) or (digit and digit.isalpha() and size <= 9):
             continue
-        if _DIGIT_AFTER.match(line, move.end()) or (
-            move["before"] and _DIGIT_BEFORE.search(before)
-        ):
+        if move["choice_before"] or move["choice_after"]:
             found = _UNCLEAR
             continue
-        if digit and digit.isalpha():
-            digit = SYMBOLS.index(digit.upper())
         row, column = move["row"] or move["row_second"], move["column"] or move["column_first"]
-        found = checked_command(kind, int(row), int(column), int(digit or 0), size)
-    if found is None and size <= 9 and (digits := _THREE_DIGITS.fullmatch(line)):
-        row, column, digit = digits.groups()
-        return checked_command("place", int(row), int(column), int(digit), size)
+        found = _checked(kind, int(row), int(column), as_number(digit or 0), size)
     if found is None and (verb := _WITHOUT_CELL.match(line)):
         return Command("undo" if verb[1] else "give up")
     return found
 
 
-def checked_command(
-    kind: CommandKind, row: int, column: int, digit: int, size: int
-) -> Command | str:
+def _checked(kind: CommandKind, row: int, column: int, digit: int, size: int) -> Command | str:
     """Return a command on a cell, counted from 1, or a sentence that names what is out of range."""
     if not 1 <= row <= size:
         return f"There is no row {row}: rows are counted from 1 to {size}."
@@ -184,9 +163,7 @@ def checked_command(
     if not 0 <= digit <= size:
         return f"{digit} is no digit of this board: use {digit_range(size)}."
     cell = (row - 1) * size + column - 1
-    if kind == "place":
-        return Command("place", cell, digit) if digit else Command("erase", cell)
-    return Command(kind, cell)
+    return Command("place", cell, digit) if kind == "place" and digit else Command("erase", cell)
 
 
 def _read_object(value: object, size: int) -> Command | str | None:
@@ -201,30 +178,25 @@ def _read_object(value: object, size: int) -> Command | str | None:
     if kind in ("undo", "give up"):
         return Command(kind)
     row, column, digit = (
-        {as_number(value[key]) for key in keys if key in value} for keys in _KEYS.values()
+        {as_number(value[key]) for key in keys.split() if key in value} for keys in _KEYS
     )
     if not row or not column:
         return None
     if kind is None:
-        return f"There is no action {verb!r:.40}: use place, erase, candidates, undo or give up."
+        return f"There is no action {verb!r:.40}: use place, erase, undo or give up."
     digit = digit or ({None} if kind == "place" else {0})
     if None in row | column | digit or len(row) + len(column) + len(digit) > 3:
         return _UNCLEAR
-    return checked_command(kind, *(number for (number,) in (row, column, digit)), size)
+    return _checked(kind, *(number for (number,) in (row, column, digit)), size)
 
 
 def as_number(value: object) -> int | None:
     """Read a whole number, also from a text or a letter above 9; None if it is none."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1000:
-        return int(value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value if abs(value) < 1000 else 1000
-    if isinstance(value, str) and 0 < len(value.strip()) <= 3:
-        text = value.strip().upper()
-        if text.isdecimal():
-            return int(text)
-        return SYMBOLS.index(text) if len(text) == 1 and text in SYMBOLS else None
-    return None
+    whole = isinstance(value, float) and value.is_integer()
+    text = str(int(value) if whole else value).strip().upper()  # type: ignore[call-overload]
+    if re.fullmatch(r"-?\d{1,4}", text, re.ASCII):
+        return int(text)
+    return SYMBOLS.index(text) if len(text) == 1 and text in SYMBOLS else None
 
 
 def read_answer(text: str, size: int) -> bytes | str:
@@ -237,19 +209,12 @@ def read_answer(text: str, size: int) -> bytes | str:
     Returns:
         N**2 digits row by row, 0 for a blank; or a sentence that says why there is no board.
     """
-    regions = [_BREAK.sub("\n", region) for region in answer_regions(text)]
-    for region in regions:
+    for region in answer_regions(text):
         board, end = _last_value(region, lambda value: _read_list(value, size))
         board = _last_rows(region[end:], size) or board
         if board:
             return board
-    rows = sum(bool(_row(line, size)[0]) for line in regions[0].splitlines())
-    return (
-        f"No board of {size} rows of {size} symbols was found in the answer, only "
-        f"{rows} such {'row' if rows == 1 else 'rows'} on end or apart."
-        if rows
-        else f"No board was found: write {size} rows of {size} symbols each."
-    )
+    return f"No board was found: write {size} rows of {size} symbols each."
 
 
 def _read_list(value: object, size: int) -> bytes | None:
@@ -283,13 +248,11 @@ def _row(line: str, size: int) -> tuple[bytes, str | None]:
     """Read N symbols, or all N**2, or none; and the number that the line has."""
     label = _LABEL.match(line)
     if label and size <= len(line) <= 8 * size * size:
-        for part, number in ((line, None), (line[label.end() :], label["row"] or label["item"])):
-            words = part.translate(_PLAIN).split()
-            for symbols in (words, "".join(words)):
-                if len(symbols) in (size, size * size):
-                    digits = [_VALUES.get(symbol, size + 1) for symbol in symbols]
-                    if max(digits) <= size:
-                        return bytes(digits), number
+        words = line[label.end() :].translate(_PLAIN).split()
+        for symbols in (words, "".join(words)):
+            digits = [_VALUES.get(symbol, size + 1) for symbol in symbols]
+            if len(digits) in (size, size * size) and max(digits) <= size:
+                return bytes(digits), label["row"] or label["item"]
     return b"", None
 
 
@@ -304,7 +267,7 @@ def answer_regions(text: str) -> list[str]:
     """
     if not isinstance(text, str):
         raise TypeError(f"a model's turn is a text, not {text!r:.60}")
-    text = text[-_LONGEST_TEXT:]
+    text = _BREAK.sub("\n", text[-_LONGEST_TEXT:])
     text = text.rpartition("</think>")[2].partition("<think>")[0]
     regions = []
     tags = list(_TAGGED.finditer(text))

@@ -23,8 +23,7 @@ def environment_factory(
 ) -> type[SudokuTools]:
     """Return a class of environments with these options, for `GRPOTrainer`.
 
-    Its `reset` takes the column `seed` of the data set, so a group plays one puzzle; see
-    `seed_dataset`.
+    Its `reset` takes the column `seed` of `seed_dataset`, so a group plays one puzzle.
 
     Args:
         options: a `TextOptions`.

@@ -33,8 +33,6 @@ class TextFields(BaseModel):
     blanks: int | tuple[int, int] | None = None
     split: str = "train"
     max_turns: int | None = None
-    allow_candidates: bool = False
-    announce_dead_ends: bool = False
     reward_still_solvable: bool = False
 
     def options(self) -> dict[str, Any]:
