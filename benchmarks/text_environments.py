@@ -21,12 +21,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from importlib.metadata import version
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
 TURNS = 1_000  # of an episode: more than any player takes
 
 
@@ -44,7 +43,7 @@ class Config:
     """
 
     peers: tuple[str, ...] = ("textarena", "gem-llm", "reasoning-gym", "sudoku-gym")
-    folder: Path = ROOT / "build" / "text"
+    folder: Path = Path("build/text")
     games: int = 20
     play_with: int = 30
     asked: tuple[int, ...] = (30, 50, 54)
@@ -53,10 +52,6 @@ class Config:
 
 def rows_of(cells: Sequence[int]) -> list[list[int]]:
     return [list(cells[start : start + 9]) for start in range(0, 81, 9)]
-
-
-def flat(rows: Sequence[Sequence[int]]) -> list[int]:
-    return [digit for row in rows for digit in row]
 
 
 def written(cells: Sequence[int]) -> str:
@@ -74,7 +69,7 @@ class TextArena:
         if given:
             self.env._generate_board = lambda: (rows_of(given[1]), rows_of(given[0]))
         self.env.reset(num_players=1, seed=seed)
-        self.givens = flat(self.env.game_board)
+        self.givens = [*chain(*self.env.game_board)]
         self.earned, self.done = 0.0, False
 
     def place(self, row: int, column: int, digit: int) -> bool:
@@ -95,7 +90,7 @@ class Gem:
         if given:
             self.env._generate_board = lambda: (rows_of(given[1]), rows_of(given[0]))
         self.env.reset(seed)
-        self.givens = flat(self.env.board)
+        self.givens = [*chain(*self.env.board)]
         self.earned, self.done = 0.0, False
 
     def place(self, row: int, column: int, digit: int) -> bool:
@@ -118,7 +113,7 @@ class ReasoningGym:
         if given:
             known = {"puzzle": rows_of(given[0]), "solution": rows_of(given[1])}
             self.entry = {"answer": written(given[1]), "metadata": known}
-        self.givens = flat(self.entry["metadata"]["puzzle"])
+        self.givens = [*chain(*self.entry["metadata"]["puzzle"])]
 
     def answer(self, cells: Sequence[int]) -> float:
         """Answer with a whole board, in the form that the question shows."""
@@ -214,7 +209,7 @@ def two_solutions() -> list[list[int]]:
                 puzzle = solution.copy()
                 puzzle[corners] = 0
                 return [cells.ravel().tolist() for cells in (puzzle, solution, other)]
-    raise ValueError("no solution of the bank has such a rectangle")
+    raise ValueError("no solution has such a rectangle")
 
 
 def measure(peer: str, config: Config, task: str) -> dict[str, Any]:
@@ -241,11 +236,10 @@ def main(argv: Sequence[str] | None = None) -> None:
 
     from results import command_of, keep
 
-    config = tyro.cli(Config, description=__doc__, args=argv)
+    config = tyro.cli(Config, args=argv)
     task = {name: getattr(config, name) for name in ("games", "play_with", "asked")}
-    text = json.dumps(task | {"two": two_solutions()})
-    rows = [measure(peer, config, text) for peer in config.peers]
-    rows = [row | {"date": date.today().isoformat()} for row in rows]
+    text, today = json.dumps(task | {"two": two_solutions()}), {"date": date.today().isoformat()}
+    rows = [measure(peer, config, text) | today for peer in config.peers]
     keep(config.out, "text environments", command_of(__file__, argv), rows, names=2)
 
 

@@ -1,4 +1,4 @@
-"""Write the tables of five pages, from results, checkpoints and environments: `make tables`."""
+"""Write the tables of six pages, from results, checkpoints and environments: `make tables`."""
 
 from __future__ import annotations
 
@@ -13,16 +13,21 @@ import agents_page  # noqa: E402
 import environments  # noqa: E402
 import floors_page  # noqa: E402
 import leaderboard_page  # noqa: E402
+import marked  # noqa: E402
 import records_page  # noqa: E402
+from sudoku_gym.evaluation.tables import markdown_table  # noqa: E402
 from sudoku_gym.storage.atomic import write_text  # noqa: E402
 
 
 def filled() -> dict[Path, str]:
     """Return the pages with their tables as the files of results have them now."""
-    board, floors = (
+    board, floors, text_environments = (
         json.loads((DOCS / f"results/{name}.json").read_text(encoding="utf-8"))
-        for name in ("leaderboard", "floors")
+        for name in ("leaderboard", "floors", "text-environments")
     )
+    rows = text_environments["text environments"]["rows"]
+    heads = list(rows[0])
+    played = markdown_table(heads, [[str(row.get(head, "-")) for head in heads] for row in rows], 2)
     records = DOCS / "results/records.json"
     fillings = {
         leaderboard_page.PAGE: lambda text: leaderboard_page.fill_in(text, board),
@@ -30,6 +35,7 @@ def filled() -> dict[Path, str]:
         floors_page.PAGE: lambda text: floors_page.fill_in(text, floors),
         agents_page.PAGE: agents_page.fill_in,
         environments.PAGE: environments.fill_in,
+        "text.md": lambda text: marked.fill_in(text, "text", {"environments": played}),
     }
     return {
         DOCS / page: fill_in((DOCS / page).read_text(encoding="utf-8"))

@@ -124,16 +124,13 @@ class TextSudoku:
         self._givens = bytearray(start.tobytes())
         self._cells = bytearray(self._givens)
         self._blanks_left = blank = self._cells.count(0)
-        self._history = []
+        self._history, self._has_filled = [], False
         self._turns_taken = self._turns_understood = 0
-        self._has_filled = False
         allowed = self.options.max_turns or 3 * max(blank, 1)
         self.turns_left = 1 if self.options.mode == "answer" else allowed
         self.done = False
-        return (
-            f"{self._introduction}\n\nBlank cells: {blank}. Turns: {self.turns_left}.\n"
-            f"{self.board_text()}"
-        )
+        counts = f"Blank cells: {blank}. Turns: {self.turns_left}."
+        return f"{self._introduction}\n\n{counts}\n{self.board_text()}"
 
     def set_blanks(self, blanks: Blanks) -> None:
         """Set the number of blanks from the next reset on, as a curriculum does.
@@ -198,7 +195,7 @@ class TextSudoku:
             "format": self._turns_understood / max(self._turns_taken, 1),
         }
         if self.options.reward_still_solvable:
-            count = solver.count_solutions(self.board[None], self.geometry, limit=1)
+            count = solver.count_solutions(self.board[None], 1, self.geometry)
             rewards["still_solvable"] = float(self._has_filled and count[0] > 0)
         return rewards
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 from uuid import uuid4
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI
 from fastapi.responses import JSONResponse
 from openenv.core.client_types import StepResult
 from openenv.core.env_client import EnvClient
@@ -21,7 +21,7 @@ from openenv.core.env_server.types import Action, ConcurrencyConfig, Observation
 
 from sudoku_gym.text.episode import TextOptions, TextSudoku
 
-_SESSION_SECONDS = 3600.0  # that a session may be idle before another takes its place
+_IDLE_SECONDS = 3600.0  # that a session may be idle before another takes its place
 
 
 class SudokuAction(Action):
@@ -74,10 +74,8 @@ class SudokuServerEnvironment(Environment[SudokuAction, SudokuObservation, State
         turn = self._game.step(action.text)
         self._state.step_count += 1
         rewards = self._game.rewards()
-        reward = rewards["solved"] if turn.done else 0.0
-        return SudokuObservation(
-            message=turn.message, rewards=rewards, done=turn.done, reward=reward
-        )
+        paid = rewards["solved"] if turn.done else 0.0
+        return SudokuObservation(message=turn.message, rewards=rewards, done=turn.done, reward=paid)
 
     @property
     def state(self) -> State:
@@ -107,21 +105,14 @@ def make_app(options: TextOptions | None = None, most_sessions: int = 100) -> Fa
         options: of all games.
         most_sessions: games at once.
     """
-    sessions = ConcurrencyConfig(
-        max_concurrent_envs=most_sessions, session_timeout=_SESSION_SECONDS
-    )
+    sessions = ConcurrencyConfig(max_concurrent_envs=most_sessions, session_timeout=_IDLE_SECONDS)
     environment = partial(SudokuServerEnvironment, options)
     app: FastAPI = create_fastapi_app(
         environment, SudokuAction, SudokuObservation, concurrency_config=sessions
     )
-    for kind in (ValueError, TypeError, RuntimeError):
-        app.add_exception_handler(kind, _refuse)
+    for kind in (ValueError, TypeError, RuntimeError):  # told as the sessions of websockets do
+        app.add_exception_handler(kind, lambda _, error: JSONResponse({"detail": str(error)}, 422))
     return app
-
-
-def _refuse(request: Request, error: Exception) -> JSONResponse:
-    """Say what is wrong with a request, as the sessions of websockets do."""
-    return JSONResponse({"detail": str(error)}, 422)
 
 
 def __getattr__(name: str) -> Any:

@@ -71,6 +71,7 @@ _MOVE = re.compile(
     re.IGNORECASE | re.ASCII | re.VERBOSE,
 )
 _FILLED = re.compile(_SKIP, re.IGNORECASE | re.ASCII)
+_THREE_DIGITS = re.compile(rf"{_SKIP}([1-9])([1-9])([1-9]){_SKIP}", re.IGNORECASE | re.ASCII)
 _WITHOUT_CELL = re.compile(
     rf"(?:{_GAP}|{_FILLER}|\b(?:i|now)\b)*+(?:(undo)|give[ _]up|resign|quit)\b"
     r"(?:\s+(?:the|my|last|previous|move|that|it|now))*+(?:[\s\"'`*)\]]*$|\s*[-.,;:!]\D*$)",
@@ -119,7 +120,6 @@ def read_command(text: str, size: int) -> Command | str:
     Returns:
         The command, or a sentence that says why there is none.
     """
-    found: Command | str | None
     for region in answer_regions(text):
         found, end = _last_value(region, lambda value: _read_object(value, size))
         for line in reversed(region[end:].split("\n")):
@@ -149,6 +149,8 @@ def _read_line(line: str, size: int) -> Command | str | None:
             continue
         row, column = move["row"] or move["row_second"], move["column"] or move["column_first"]
         found = _checked(kind, int(row), int(column), as_number(digit or 0), size)
+    if found is None and size <= 9 and (digits := _THREE_DIGITS.fullmatch(line)):
+        return _checked("place", *map(int, digits.groups()), size)
     if found is None and (verb := _WITHOUT_CELL.match(line)):
         return Command("undo" if verb[1] else "give up")
     return found
@@ -221,10 +223,9 @@ def _read_list(value: object, size: int) -> bytes | None:
     """Read a board that is a list of rows in JSON."""
     if not isinstance(value, list) or len(value) != size:
         return None
-    if not all(isinstance(row, list) and len(row) == size for row in value):
-        return None
-    digits = [digit for row in value for digit in row]
-    return bytes(digits) if all(type(d) is int and 0 <= d <= size for d in digits) else None
+    digits = [d for row in value if isinstance(row, list) and len(row) == size for d in row]
+    is_board = all(type(d) is int and 0 <= d <= size for d in digits)
+    return bytes(digits) if is_board and len(digits) == size * size else None
 
 
 def _last_rows(text: str, size: int) -> bytes | None:
@@ -270,8 +271,7 @@ def answer_regions(text: str) -> list[str]:
     text = _BREAK.sub("\n", text[-_LONGEST_TEXT:])
     text = text.rpartition("</think>")[2].partition("<think>")[0]
     regions = []
-    tags = list(_TAGGED.finditer(text))
-    if tags:
+    if tags := list(_TAGGED.finditer(text)):
         regions.append(text[tags[-1].end() :].partition("</")[0])
     fences = [match.span() for match in _FENCE.finditer(text)]
     if len(fences) % 2:  # the last block is not closed

@@ -32,10 +32,7 @@ def verify(
     puzzles = board.parse(puzzle, geometry) if isinstance(puzzle, str) else np.asarray(puzzle)
     answers = board.parse(answer, geometry) if isinstance(answer, str) else np.asarray(answer)
     if puzzles.shape != answers.shape:
-        raise ValueError(
-            f"the puzzle has the shape {puzzles.shape}, the answer {answers.shape}: give boards of "
-            "one shape"
-        )
+        raise ValueError(f"shapes {puzzles.shape} and {answers.shape}: give boards of one shape")
     is_one = puzzles.ndim == 2
     if is_one:
         puzzles, answers = puzzles[None], answers[None]
