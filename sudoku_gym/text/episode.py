@@ -88,13 +88,12 @@ class TextSudoku:
     def __init__(self, options: TextOptions | None = None, **fields: Any) -> None:
         self.options = options or TextOptions(**fields)
         chosen: dict[str, Any] = {"split": self.options.split, "blanks": self.options.blanks}
-        chosen |= {"with_mask": False, "with_info": False}
         if self.options.source is not None:
             chosen["source"] = self.options.source
         spec = find_env(self.options.env_id)
         if spec.entry_point != "sudoku_gym.envs.sudoku:SudokuEnv":
             raise ValueError(f"env_id={self.options.env_id!r} is no Sudoku of this suite")
-        self._env = SudokuEnv(**{**spec.kwargs, **chosen})
+        self._env = SudokuEnv(**{**spec.kwargs, **chosen, "with_mask": False, "with_info": False})
         self.geometry = self._env.geometry
         self._peers: list[list[int]] = self.geometry.peers.tolist()
         self._introduction = self._describe_task()

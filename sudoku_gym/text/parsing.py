@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from sudoku_gym.board import SYMBOLS, digit_range
@@ -120,6 +120,7 @@ def read_command(text: str, size: int) -> Command | str:
     Returns:
         The command, or a sentence that says why there is none.
     """
+    found: Command | str | None
     for region in answer_regions(text):
         found, end = _last_value(region, lambda value: _read_object(value, size))
         for line in reversed(region[end:].split("\n")):
@@ -148,16 +149,17 @@ def _read_line(line: str, size: int) -> Command | str | None:
             found = _UNCLEAR
             continue
         row, column = move["row"] or move["row_second"], move["column"] or move["column_first"]
-        found = _checked(kind, int(row), int(column), as_number(digit or 0), size)
+        found = _checked(kind, map(as_number, (row, column, digit)), size)
     if found is None and size <= 9 and (digits := _THREE_DIGITS.fullmatch(line)):
-        return _checked("place", *map(int, digits.groups()), size)
+        return _checked("place", map(int, digits.groups()), size)
     if found is None and (verb := _WITHOUT_CELL.match(line)):
         return Command("undo" if verb[1] else "give up")
     return found
 
 
-def _checked(kind: CommandKind, row: int, column: int, digit: int, size: int) -> Command | str:
+def _checked(kind: CommandKind, numbers: Iterable[int | None], size: int) -> Command | str:
     """Return a command on a cell, counted from 1, or a sentence that names what is out of range."""
+    row, column, digit = (number or 0 for number in numbers)
     if not 1 <= row <= size:
         return f"There is no row {row}: rows are counted from 1 to {size}."
     if not 1 <= column <= size:
@@ -189,7 +191,7 @@ def _read_object(value: object, size: int) -> Command | str | None:
     digit = digit or ({None} if kind == "place" else {0})
     if None in row | column | digit or len(row) + len(column) + len(digit) > 3:
         return _UNCLEAR
-    return _checked(kind, *(number for (number,) in (row, column, digit)), size)
+    return _checked(kind, (number for (number,) in (row, column, digit)), size)
 
 
 def as_number(value: object) -> int | None:
@@ -268,8 +270,7 @@ def answer_regions(text: str) -> list[str]:
     """
     if not isinstance(text, str):
         raise TypeError(f"a model's turn is a text, not {text!r:.60}")
-    text = _BREAK.sub("\n", text[-_LONGEST_TEXT:])
-    text = text.rpartition("</think>")[2].partition("<think>")[0]
+    text = _BREAK.sub("\n", text[-_LONGEST_TEXT:].rpartition("</think>")[2].partition("<think>")[0])
     regions = []
     if tags := list(_TAGGED.finditer(text)):
         regions.append(text[tags[-1].end() :].partition("</")[0])
