@@ -132,7 +132,6 @@ def paper_search(num_simulations: int) -> SearchConfig:
         c_puct=1.0,
         unvisited_bonus=0.5,
         proofs=False,
-        reuse=False,
         end_at_dead_end=False,
         reward="terminal",
         actions="blank",

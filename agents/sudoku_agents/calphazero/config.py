@@ -25,12 +25,16 @@ class CAlphaZeroLossConfig:
     """lambda; the paper has 100, for a constraint fraction, which varies little"""
     entropy_weight: float = 0.0
     """xi; above 0 it rewards an undecided policy"""
+    placement_weight: float = 0.0
+    """weight of the cross-entropy of every single placement: whether it is in the solved board that
+    the search met. A logit then rates its placement for itself"""
     every_action: bool = False
     """take policy and entropy over all N**3 placements, so that the network has to learn which
     cells are blank, as the paper's does (its uniform loss of 4.1 is log 64); else over those that
     may be played. What may not be played is masked at play either way"""
     passes: float = 2.0
-    """how often a new position is trained on, on average, in the iteration that played it"""
+    """how often a new position is trained on, on average, in the iteration that played it; see
+    `CAlphaZeroConfig.updates`"""
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -59,6 +63,21 @@ class CAlphaZeroConfig(TrainingConfig):
     """move each trained position by a random symmetry"""
     replay_iterations: int = 8
     """number of iterations whose positions are trained on"""
+    updates: int | None = None
+    """updates an iteration; None: as many as `loss.passes` says"""
+    segments: int = 1
+    """updates that a position stays for at most, each from the recurrent state of the last one"""
+    revealed: float = 0.0
+    """share of the positions of a game whose solution the search met that are played on by some of
+    its digits, drawn at random"""
+    ruled_out: float = 0.0
+    """share of them that get a digit which that solution rules out: their value is 0"""
+    average: float = 0.0
+    """share of the moving average of the weights that an update keeps, e.g. 0.999: the average is
+    what searches, plays and is saved; 0 averages nothing"""
+    search_rounds: int | None = None
+    """rounds of a network that can converge in each evaluation of self-play, at most; None: those
+    of play"""
     search: SearchConfig = field(
         default_factory=lambda: SearchConfig(simulations=64, reward="sparse")
     )
@@ -75,10 +94,10 @@ class CAlphaZeroConfig(TrainingConfig):
     def __post_init__(self) -> None:
         """Check the values."""
         super().__post_init__()
-        check_counts(self, "games", "replay_iterations")
+        check_counts(self, "games", "replay_iterations", "updates", "segments", "search_rounds")
         if self.temperature < 0:
             raise ValueError(f"temperature must not be negative, but is {self.temperature}")
-        check_shares(self, "noise_fraction")
+        check_shares(self, "noise_fraction", "revealed", "ruled_out", "average")
         check_positive(self, "noise_alpha")
         if self.loss.every_action and not isinstance(self.network, MLPConfig | AttentionConfig):
             raise ValueError(

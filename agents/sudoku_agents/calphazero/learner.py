@@ -5,99 +5,28 @@ Source: cAlphaZero (Agarwal et al.), Algorithm 1.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from math import ceil
 
-import numpy as np
-import torch
-from torch import Tensor
-
+from sudoku_agents.calphazero.batch import SelfPlayBatch
 from sudoku_agents.calphazero.config import CAlphaZeroConfig
 from sudoku_agents.calphazero.policy import CAlphaZeroPolicy
-from sudoku_agents.calphazero.replay import PositionReplay, Positions
+from sudoku_agents.calphazero.replay import PositionReplay
 from sudoku_agents.calphazero.self_play import SelfPlayer, SelfPlayGames
 from sudoku_curricula import curves
-from sudoku_gym.board.actions import legal_placements
-from sudoku_gym.geometry import Geometry, symmetry
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.networks import POLICY_AND_VALUE, Network
 from sudoku_learning.networks.network import seeded
+from sudoku_learning.recurrent import run_updates
 from sudoku_learning.training import Optimizer, Progress, Report, RunGenerators, train_cli
 from sudoku_learning.training.environments import geometry_of_env
-from sudoku_learning.training.sampling import SamplingLearner, make_sampler
+from sudoku_learning.training.learner import Learner, LearnerState
+from sudoku_learning.training.optimizer import EMA
+from sudoku_learning.training.sampling import make_sampler, split_games
 
 
-def update_network(
-    network: Network,
-    optimizer: Optimizer,
-    positions: Positions,
-    updates: int,
-    geometry: Geometry,
-    config: CAlphaZeroConfig,
-    rng: np.random.Generator,
-) -> dict[str, float]:
-    """Update the network on batches drawn with replacement; the loss counts at every round.
-
-    `rng` draws the batches and the symmetries. Returns means over the updates: `policy`, the cross
-    entropy of the network's policy against the search's, and its `entropy`, in nats; the squared
-    error of the `value`; and `accuracy`, the share of first choices that are (among) the search's,
-    Algorithm 1's alpha.
-    """
-    weights = config.loss
-    network.train()
-    sums = np.zeros(4)
-    for _ in range(updates):
-        batch = positions[rng.integers(len(positions), size=config.optimizer.batch_size)]
-        boards, policies = batch.boards, batch.policies.dense(geometry.num_placements)
-        if config.augment:
-            moved_by = symmetry.sample(geometry, len(batch), rng)
-            boards, policies = moved_by.apply(boards), moved_by.apply_to_policy(policies)
-        masks = legal_placements(boards, geometry, config.search.actions)
-        masks |= weights.every_action
-        found = network.forward_all_rounds(
-            torch.from_numpy(boards), torch.from_numpy(masks), geometry
-        )
-        value_loss, policy_loss, entropy = losses(
-            found["policy"],
-            found["value"],
-            torch.from_numpy(policies),
-            torch.from_numpy(batch.returns),
-        )
-        loss = weights.value_weight * value_loss + policy_loss - weights.entropy_weight * entropy
-        optimizer.step(loss)
-        choices = found["policy"][-1].detach().argmax(1).numpy()
-        agrees = policies[np.arange(len(policies)), choices] == policies.max(1)
-        sums += [policy_loss.item(), value_loss.item(), entropy.item(), agrees.mean()]
-    network.eval()
-    return dict(
-        zip(("policy", "value", "entropy", "accuracy"), (sums / updates).tolist(), strict=True)
-    )
-
-
-def losses(
-    logits: Tensor, values: Tensor, search_policy: Tensor, returns: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    r"""Return the three terms of the loss: squared error, cross entropy, and entropy of pi_s.
-
-    $$\ell = \lambda (r - v_s)^2 - p_s^\top \log \pi_s + \xi\, \pi_s^\top \log \pi_s$$
-
-    All are averaged over the batch and over any axes before it, such as rounds; the caller weights
-    and adds them. Source: cAlphaZero (Agarwal et al.), equation 5.
-
-    Args:
-        logits: float32 `[..., B, A]`, of pi_s; far below the others where illegal.
-        values: float32 `[..., B]`, v_s.
-        search_policy: float32 `[B, A]`, p_s.
-        returns: float32 `[B]`, r.
-    """
-    log_policy = torch.log_softmax(logits, -1)
-    value_loss = (returns - values).square().mean()
-    policy_loss = -(search_policy * log_policy).sum(-1).mean()
-    entropy = -(log_policy.exp() * log_policy).sum(-1).mean()
-    return value_loss, policy_loss, entropy
-
-
-class CAlphaZeroLearner(SamplingLearner):
+class CAlphaZeroLearner(Learner):
     """Learns from its own games."""
 
     metrics = ("policy_accuracy",)
@@ -109,19 +38,23 @@ class CAlphaZeroLearner(SamplingLearner):
         make = partial(Network, config.network, POLICY_AND_VALUE, self._geometry)
         self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
         self.optimizer = Optimizer(self.network, config.optimizer)
+        self._kept: Optimizer | EMA[Network] = self.optimizer
+        if config.average:
+            self._kept = EMA(self.network, self.optimizer, config.average)
         self.replay = PositionReplay(config.replay_iterations)
         self.sampler = make_sampler(partial(SelfPlayer, config), config.ray)
 
     def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
         """Play games with the given numbers of blanks, and update the network."""
         config = self.config
-        games: SelfPlayGames = self.sample(config.games, blanks, config.ray, random.numpy)
+        tasks = split_games(config.games, blanks, config.ray, random.numpy)
+        games = SelfPlayGames.concatenate(self.sampler.sample(self.played.state_dict(), tasks))
         self.replay.add(games.positions)
         self.optimizer.schedule(progress.share)
         batch_size, positions = config.optimizer.batch_size, self.replay.all()
-        updates = ceil(config.loss.passes * len(games.positions) / batch_size)
-        network, geometry, rng = self.network, self._geometry, random.numpy
-        means = update_network(network, self.optimizer, positions, updates, geometry, config, rng)
+        updates = config.updates or ceil(config.loss.passes * len(games.positions) / batch_size)
+        batch = SelfPlayBatch(self.network, positions, self._geometry, config, random.numpy)
+        means = run_updates(self.network, self.optimizer, [batch] * updates)
         trained = updates * batch_size
         return Report(
             steps=int(games.lengths.sum()),
@@ -142,9 +75,31 @@ class CAlphaZeroLearner(SamplingLearner):
             metrics={"policy_accuracy": (round(means["accuracy"] * trained), trained)},
         )
 
+    @property
+    def played(self) -> Network:
+        """The network that searches and plays: the average of the weights, if there is one."""
+        return self._kept.network if isinstance(self._kept, EMA) else self.network
+
+    def state(self) -> LearnerState:
+        """Return weights, optimizer and replay."""
+        return replace(self._kept.state(), arrays=self.replay.arrays())
+
+    def restore(self, state: LearnerState) -> None:
+        """Restore the state of a learner with the same configuration."""
+        self._kept.restore(state)
+        self.replay.restore(state.arrays)
+
+    def start(self) -> None:
+        """Start the actors, if any."""
+        self.sampler.start()
+
+    def close(self) -> None:
+        """End the actors."""
+        self.sampler.close()
+
     def policy(self) -> CAlphaZeroPolicy:
         """Return the policy without search."""
-        return CAlphaZeroPolicy(self.network)
+        return CAlphaZeroPolicy(self.played)
 
 
 main = partial(train_cli, CAlphaZeroConfig, CAlphaZeroLearner, "calphazero")

@@ -92,13 +92,13 @@ class CAlphaZeroPolicy(NetworkPolicy):
         return found.best_actions()
 
 
-def evaluator(network: Network, geometry: Geometry) -> Evaluator:
-    """Return a network as a search calls it, see `Evaluator`."""
+def evaluator(network: Network, geometry: Geometry, rounds: int | None = None) -> Evaluator:
+    """Return a network as a search calls it, see `Evaluator` and `forward_until_converged`."""
 
     def evaluate(
         boards: NDArray[np.int8], masks: NDArray[np.bool_]
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        found = evaluate_boards(network, boards, masks, geometry).outputs
+        found = evaluate_boards(network, boards, masks, geometry, rounds=rounds).outputs
         return torch.softmax(torch.from_numpy(found["policy"]), 1).numpy(), found["value"]
 
     return evaluate

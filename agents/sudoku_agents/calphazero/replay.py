@@ -68,6 +68,7 @@ class Positions(Batch):
     boards: NDArray[np.int8]  # int8 `[M, N, N]`
     policies: SparsePolicies  # the search's improved policy p_s at each board
     returns: NDArray[np.float32]  # float32 `[M]`, the reward r at the end of the game
+    solutions: NDArray[np.int8]  # int8 `[M, N, N]`, which proved the game won; else zeros
 
 
 class PositionReplay:
@@ -98,12 +99,13 @@ class PositionReplay:
             "actions": whole.policies.actions,
             "shares": whole.policies.shares,
             "returns": whole.returns,
+            "solutions": whole.solutions,
         }
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take over the arrays of another replay."""
         policies = SparsePolicies(arrays["offsets"], arrays["actions"], arrays["shares"])
-        whole = Positions(arrays["boards"], policies, arrays["returns"])
+        whole = Positions(arrays["boards"], policies, arrays["returns"], arrays["solutions"])
         ends = np.cumsum(arrays["sizes"])
         self._parts = [
             whole[end - length : end] for length, end in zip(arrays["sizes"], ends, strict=True)

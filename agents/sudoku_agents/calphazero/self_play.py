@@ -23,7 +23,7 @@ from sudoku_learning.training.sampling import Batch, SamplingTask
 class SelfPlayGames(Batch):
     """G games of self-play."""
 
-    positions: Positions  # every board at which a move was made, in the order of moves
+    positions: Positions  # every board that was searched, in the order of moves
     solved: NDArray[np.bool_]  # bool `[G]`
     returns: NDArray[np.float32]  # float32 `[G]`
     lengths: NDArray[np.int64]  # int64 `[G]`, moves
@@ -50,7 +50,7 @@ class SelfPlayer:
             actions=config.search.actions,
         )
         envs.set_blanks(task.blanks)
-        evaluate = evaluator(self._network, envs.geometry)
+        evaluate = evaluator(self._network, envs.geometry, config.search_rounds)
         return self_play(envs, evaluate, config, np.random.default_rng(task.seed))
 
 
@@ -64,6 +64,7 @@ def self_play(
 
     `evaluate` returns priors and values, see `Evaluator`; `rng` seeds the puzzles and draws noise
     and moves. With Gumbel at the root the moves are those of the search, whose own noise explores.
+    Once a search has met a solved board its game is won: the moves that are left need no search.
     """
     count = envs.num_envs
     boards, info = envs.reset(seed=int(rng.integers(2**32)))
@@ -71,6 +72,7 @@ def self_play(
     returns = np.zeros(count, np.float32)
     solved = np.zeros(count, np.bool_)
     lengths = np.zeros(count, np.int64)
+    solutions = np.zeros_like(boards)
     moves: list[tuple[NDArray[np.int64], NDArray[np.int8], SparsePolicies]] = []
     noise = (config.noise_alpha, config.noise_fraction, rng) if config.noise_fraction else None
     temperature = 0.0 if config.search.root == "gumbel" else config.temperature
@@ -82,6 +84,11 @@ def self_play(
         moves.append((games, boards[games], SparsePolicies.of(found.action_weights)))
         actions = masks.argmax(1)  # finished boards go on with other puzzles, unwatched
         actions[games] = choose_moves(found, temperature, rng)
+        won = found.solutions.any((1, 2))
+        done, games = games[won], games[~won]
+        solutions[done], solved[done], returns[done] = found.solutions[won], True, 1
+        lengths[done] += (boards[done] == 0).sum((1, 2))
+        running[done] = False
         boards, rewards, terminated, truncated, info = envs.step(actions)
         returns[games] += rewards[games]
         lengths[games] += 1
@@ -91,6 +98,7 @@ def self_play(
         np.concatenate([board for _, board, _ in moves]),
         SparsePolicies.concatenate([policies for _, _, policies in moves]),
         np.concatenate([returns[games] for games, _, _ in moves]),
+        np.concatenate([solutions[games] for games, _, _ in moves]),
     )
     return SelfPlayGames(positions, solved, returns, lengths)
 

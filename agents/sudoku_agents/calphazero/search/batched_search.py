@@ -18,21 +18,24 @@ from sudoku_agents.calphazero.search.config import SearchConfig, search_params
 from sudoku_agents.calphazero.search.results import SearchOutput, root_results
 from sudoku_agents.calphazero.search.roots import (
     advance_root,
-    root_priors,
-    set_root_priors,
+    mark_solved,
     set_simulations_left,
 )
 from sudoku_agents.calphazero.search.selection import start_halving
 from sudoku_agents.calphazero.search.simulation import backup_values, expand, simulate
 from sudoku_agents.calphazero.search.tree import new_trees
+from sudoku_gym.board import is_solved
 from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.geometry.exact_cover import constraint_members
 
 Evaluator = Callable[
     [NDArray[np.int8], NDArray[np.bool_]], tuple[NDArray[np.float32], NDArray[np.float32]]
 ]
 """Evaluates boards, int8 `[B, N, N]` with masks bool `[B, N**3]`: the priors of the moves, float32
 `[B, N**3]` (0 where illegal, rows sum to 1), and the values of the boards, float32 `[B]`."""
+RootNoise = tuple[float, float, np.random.Generator]
+"""Concentration and share of Dirichlet noise, and what draws it."""
 
 
 class BatchedSearch:
@@ -43,7 +46,9 @@ class BatchedSearch:
 
     def __init__(self, boards: NDArray[np.int8], geometry: Geometry, config: SearchConfig) -> None:
         self._config = config
+        self._geometry = geometry
         self._params = search_params(geometry, config)
+        self._members = constraint_members(geometry).copy()  # numba types read-only arrays apart
         legal = legal_placements(boards, geometry, config.actions)
         self._trees = new_trees(len(boards), geometry, config, int(legal.sum(1).max()))
         self._leaf_boards = np.empty(boards.shape, np.int8)
@@ -55,15 +60,14 @@ class BatchedSearch:
         boards: NDArray[np.int8],
         masks: NDArray[np.bool_],
         evaluate: Evaluator,
-        root_noise: tuple[float, float, np.random.Generator] | None = None,
+        root_noise: RootNoise | None = None,
         rng: np.random.Generator | None = None,
     ) -> SearchOutput:
         """Search from a board of each of some games.
 
         Args:
             games: int64 `[B]`, the numbers of the games, from 0 to G - 1, none twice.
-            boards: int8 `[B, N, N]`, none of them finished; with `config.reuse` the tree of the
-                last search is kept if the board is one move below its root.
+            boards: int8 `[B, N, N]`, none of them finished.
             masks: bool `[B, N**3]`, which placements `config.actions` makes legal, or some of them;
                 each board has at least one.
             evaluate: the network.
@@ -73,18 +77,16 @@ class BatchedSearch:
         """
         trees, params = tuple(self._trees), self._params
         flat = np.ascontiguousarray(boards).reshape(len(boards), -1)
-        is_fresh = advance_root(trees, params, games, flat, masks)
-        if is_fresh.any():
-            roots, allowed = np.zeros(is_fresh.sum(), np.int32), masks[is_fresh]
-            priors, values = evaluate(boards[is_fresh], allowed)
-            expand(trees, params, games[is_fresh], roots, priors, values, allowed)
-        priors = root_priors(trees, games, masks.shape[1])
-        if self._config.root == "gumbel":
+        advance_root(trees, params, games, flat, masks)
+        set_simulations_left(trees, params, games)
+        is_gumbel = self._config.root == "gumbel"
+        noise = None if is_gumbel else root_noise
+        priors, _ = self._evaluate(
+            evaluate, games, np.zeros(len(games), np.int32), boards, masks, noise
+        )
+        if is_gumbel:
             noise = np.zeros(masks.shape) if rng is None else rng.gumbel(size=masks.shape)
             start_halving(trees, params, games, noise)
-        elif root_noise is not None:
-            set_root_priors(trees, games, _with_noise(priors, masks, *root_noise))
-        set_simulations_left(trees, params, games)
         while self._trees.root_simulations_left.any():
             self._run_simulation(evaluate)
         found = SearchOutput(*root_results(trees, params, games, priors, masks))
@@ -101,9 +103,35 @@ class BatchedSearch:
             games = np.flatnonzero(is_open)
             if len(games) < len(boards):
                 boards, masks = boards[games], masks[games]
-            priors, values[games] = evaluate(boards, masks)
-            expand(trees, params, games, leaves[games], priors, values[games], masks)
+            _, values[games] = self._evaluate(evaluate, games, leaves[games], boards, masks)
         backup_values(trees, values)
+
+    def _evaluate(
+        self,
+        evaluate: Evaluator,
+        games: NDArray[np.int64],
+        nodes: NDArray[np.integer],
+        boards: NDArray[np.int8],
+        masks: NDArray[np.bool_],
+        noise: RootNoise | None = None,
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Evaluate nodes, expand them, and check what is read off them; see `Evaluator`."""
+        trees, params = tuple(self._trees), self._params
+        priors, values = evaluate(boards, masks)
+        weight = (priors * masks).sum(1)
+        if not (np.isfinite(values) & (weight > 0) & (weight < np.inf)).all():
+            raise ValueError(
+                "the values of an evaluator, or its priors of legal moves, are damaged"
+            )
+        edges = priors if noise is None else _with_noise(priors, masks, *noise)
+        expand(trees, params, games, nodes, edges, values, masks, self._members)
+        if self._config.rollouts and self._config.proofs:
+            digits = priors.reshape(*boards.shape, -1).argmax(3) + 1
+            filled = np.where(boards > 0, boards, digits).astype(np.int8)
+            solved = is_solved(filled, self._geometry)
+            values = np.where(solved, np.float32(1), values)
+            mark_solved(trees, games[solved], filled.reshape(len(boards), -1)[solved])
+        return priors, values
 
 
 def tree_search(
@@ -112,7 +140,7 @@ def tree_search(
     geometry: Geometry,
     evaluate: Evaluator,
     config: SearchConfig,
-    root_noise: tuple[float, float, np.random.Generator] | None = None,
+    root_noise: RootNoise | None = None,
     rng: np.random.Generator | None = None,
 ) -> SearchOutput:
     """Search from B boards at once, each in a new tree; see `BatchedSearch.search`."""

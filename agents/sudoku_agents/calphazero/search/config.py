@@ -25,6 +25,7 @@ from sudoku_gym.storage.checks import check_counts
 Rule: TypeAlias = Literal["puct", "gumbel"]
 RULES: tuple[Rule, ...] = get_args(Rule)
 GUMBEL = RULES.index("gumbel")
+Branching: TypeAlias = Literal["placements", "constraint"]
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,12 @@ class SearchConfig:
     """see `c_visit` (gumbel)"""
     proofs: bool = True
     """never try what is proven lost again, and end a search whose root is proven"""
-    reuse: bool = True
-    """start from what the search before the last move left: its subtree (puct), its proofs"""
+    rollouts: bool = False
+    """a board that the network evaluates is won if the likeliest digits of all its blanks solve it
+    (with `proofs`)"""
+    branching: Branching = "placements"
+    """the moves of a node: all `placements`, or those of one open `constraint`, with the fewest
+    left but two at least, of which the network holds least likely"""
     end_at_dead_end: bool = True
     """a blank cell without candidates ends the game at once, not only when no move is left"""
     reward: Literal["terminal", "sparse"] = "terminal"
@@ -77,8 +82,7 @@ class SelectionParams(NamedTuple):
     considered: int
     c_visit: float
     c_scale: float
-    keeps_trees: bool  # keep the subtree of a board one move below the last root
-    keeps_proofs: bool  # keep what was proven of a board that holds all of the last root's digits
+    one_constraint: bool  # a node has the moves of one constraint
 
 
 class SearchParams(NamedTuple):
@@ -105,8 +109,7 @@ def search_params(geometry: Geometry, config: SearchConfig) -> tuple[Any, ...]:
         considered=config.considered,
         c_visit=config.c_visit,
         c_scale=config.c_scale,
-        keeps_trees=config.reuse and config.root != "gumbel",
-        keeps_proofs=config.reuse and config.proofs,
+        one_constraint=config.branching == "constraint",
     )
     return tuple(map(tuple, (sizes_of(geometry), unit_tables(geometry), rules, selection)))
 

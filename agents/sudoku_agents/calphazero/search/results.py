@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sudoku_agents.calphazero.search.config import GUMBEL, borrowed_params
 from sudoku_agents.calphazero.search.proofs import LOST, WON
+from sudoku_agents.calphazero.search.roots import is_unrefuted
 from sudoku_agents.calphazero.search.selection import SMALLEST_PRIOR, write_gumbel_weights
 from sudoku_agents.calphazero.search.tree import (
     all_edges,
@@ -47,7 +48,8 @@ class SearchOutput:
     def best_actions(self) -> NDArray[np.int64]:
         """The actions to play, int64 `[B]`: among those proven to win, or all, the best.
 
-        The best is the one most visited (PUCT), or the winner of the sequential halving (Gumbel).
+        The best is the one most visited (PUCT), the winner of the sequential halving (Gumbel), or
+        with one constraint a node the one with the highest weight.
         """
         is_solved = self.solved.any(1, keepdims=True) & ~self.solved
         return np.where(is_solved, -np.inf, self.scores).argmax(1)
@@ -69,28 +71,30 @@ def root_results(trees, params, games, priors, masks):
     solutions = np.zeros((count, params.sizes.num_cells), np.int8)
     weights = np.zeros((count, num_actions), np.float32)
     scores = np.full((count, num_actions), -np.inf, np.float32)
+    size = params.sizes.size
     for i in range(count):
         game = games[i]
         visited, outcome = visited_edges(trees, game, 0), trees.root_outcomes[game]
         if len(trees.node_unrefuted) > 0:
-            refuted[i] = masks[i]
+            b = game * trees.node_exact_values.shape[1]
+            for action in range(num_actions):
+                if masks[i, action]:
+                    is_left = outcome != LOST and is_unrefuted(trees, b, action, params.sizes)
+                    refuted[i, action] = not is_left
+                    if outcome == WON:
+                        cell, digit = divmod(action, size)
+                        solved[i, action] = trees.root_solutions[game, cell] == digit + 1
         if outcome == WON:
             solutions[i] = trees.root_solutions[game]
         for edge in all_edges(trees, game, 0):
             action, is_visited = trees.children_actions[game, edge], edge < visited.stop
-            found = trees.children_outcomes[game, edge]  # not written before it is visited
-            if is_visited:
+            if is_visited:  # what is found out of an edge is not written before
                 visit_counts[i, action] = trees.children_visits[game, edge]
-            if outcome == WON:
-                cell, digit = divmod(action, params.sizes.size)
-                solved[i, action] = trees.root_solutions[game, cell] == digit + 1
-            else:
-                solved[i, action] = is_visited and found == WON
-            refuted[i, action] = outcome == LOST or (is_visited and found == LOST)
+                solved[i, action] |= trees.children_outcomes[game, edge] == WON
         values[i] = _root_value(trees, game, outcome, is_sparse)
         if selection.rule == GUMBEL:
             write_gumbel_weights(
-                trees, game, selection, priors[i], solved[i], weights[i], scores[i]
+                trees, game, selection, priors[i], solved[i], refuted[i], weights[i], scores[i]
             )
         else:
             for edge in visited:
@@ -101,10 +105,10 @@ def root_results(trees, params, games, priors, masks):
         for action in range(num_actions):
             total += weights[i, action]
         if outcome == WON or (outcome == LOST and is_sparse) or total == 0:
-            total = _use_priors(trees, game, priors[i], solved[i], refuted[i], weights[i])
+            total = _use_priors(outcome, priors[i], masks[i], solved[i], refuted[i], weights[i])
         for action in range(num_actions):
             weights[i, action] = weights[i, action] / total
-        if selection.rule != GUMBEL:
+        if selection.rule != GUMBEL or selection.one_constraint:
             scores[i] = weights[i]
     return visit_counts, values, solved, refuted, solutions, weights, scores
 
@@ -123,14 +127,13 @@ def _root_value(trees, game, outcome, is_sparse):
 
 
 @inlined
-def _use_priors(trees, game, priors, solved, refuted, weights):
+def _use_priors(outcome, priors, masks, solved, refuted, weights):
     """Write the priors of the actions that win, or are left, or of all at a lost root; sum them."""
-    outcome, total = trees.root_outcomes[game], 0.0
+    total = 0.0
     weights[:] = 0
-    for edge in all_edges(trees, game, 0):
-        action = trees.children_actions[game, edge]
+    for action in range(len(masks)):
         is_used = solved[action] if outcome == WON else outcome == LOST or not refuted[action]
-        if is_used:
+        if masks[action] and is_used:
             weights[action] = max(priors[action], SMALLEST_PRIOR)
             total += weights[action]
     return total

@@ -161,13 +161,17 @@ def select_gumbel_root(trees, game, selection):
 
 
 @inlined
-def write_gumbel_weights(trees, game, selection, priors, solved, weights, scores):
+def write_gumbel_weights(trees, game, selection, priors, solved, refuted, weights, scores):
     """Write the improved policy, not yet divided by its sum, and what the move is chosen by.
 
     A move can be chosen if no other one was simulated more often (Algorithm 2), or if it wins.
     """
     visited = visited_edges(trees, game, 0)
     mixed, top, scale, _, most = completed_values(trees, game, 0, selection)
+    if selection.one_constraint:  # the moves of the others were not visited either
+        for action in range(len(priors)):
+            if not refuted[action]:
+                weights[action] = priors[action] * np.exp(scale * (mixed - top))
     for edge in all_edges(trees, game, 0):
         value, visits = mixed, 0
         if edge < visited.stop:

@@ -24,7 +24,7 @@ from sudoku_agents.calphazero.search.tree import (
     move_best_unvisited_first,
 )
 from sudoku_gym.compiler.intrinsics import borrowed, lowest_bit
-from sudoku_gym.compiler.jit import njit
+from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.kernels.endings import SPARSE, end_value, is_over, state_is_solved
 from sudoku_gym.kernels.masks import any_placements, write_mask
 from sudoku_gym.kernels.moves import copy_position, copy_row, place
@@ -103,18 +103,21 @@ def _set_up_node(trees, params, game, parent, node, edge, depth):
 
 
 @njit(cache=True)
-def expand(trees, params, games, nodes, priors, values, masks):
+def expand(trees, params, games, nodes, priors, values, masks, members):
     """Give node `nodes[i]` of game `games[i]` its edges, priors `[N**3]` and value.
 
-    Those are the placements of `masks[i]` that are not refuted, or all of them at a lost node.
+    Those are the placements of `masks[i]` that are not refuted, or all of them at a lost node; or
+    of these the ones of a single constraint, whose `members` are those of `constraint_members`.
     """
     trees, params = borrowed_trees(trees), borrowed_params(params)
+    left = np.zeros(masks.shape[1], np.bool_)
     sizes, state = params.sizes, trees.node_states
     placements_a_word = sizes.cells_a_word * sizes.size
     for i in range(len(games)):
         game, node = games[i], nodes[i]
         edge = first = trees.tree_size[game, NUM_EDGES]
         prior_sum = np.float32(0)
+        left[:] = False
         b = np.uint64(game * trees.node_exact_values.shape[1] + node)
         for k in range(state.candidates.shape[1]):
             if len(trees.node_unrefuted) > 0 and not trees.node_is_lost[game, node]:
@@ -126,17 +129,43 @@ def expand(trees, params, games, nodes, priors, values, masks):
             while word != 0:
                 action = k * placements_a_word + np.int64(lowest_bit(word))
                 word &= word - np.uint64(1)
-                if masks[i, action]:
-                    trees.children_actions[game, edge] = action
-                    trees.children_priors[game, edge] = priors[i, action]
-                    prior_sum += priors[i, action]
-                    edge += 1
+                left[action] = masks[i, action]
+        if params.selection.one_constraint:
+            _keep_hardest(left, priors[i], members)
+        for action in np.flatnonzero(left):
+            trees.children_actions[game, edge] = action
+            trees.children_priors[game, edge] = priors[i, action]
+            prior_sum += priors[i, action]
+            edge += 1
         trees.node_first_edge[game, node] = first
         trees.node_num_edges[game, node] = edge - first
         trees.tree_size[game, NUM_EDGES] = edge
         trees.node_raw_values[game, node] = values[i]
         trees.node_prior_sums[game, node] = prior_sum
         move_best_unvisited_first(trees, game, node)
+
+
+@inlined
+def _keep_hardest(left, priors, members):
+    """Keep of placements bool `[N**3]` those of the constraint that is hardest to fulfil.
+
+    That is one with the fewest placements but at least two, where there is any, and of these the
+    one that the priors hold least likely (fail first, Haralick and Elliott, 1980).
+    """
+    fewest, lowest, chosen = members.shape[1] + 1, np.float32(0), -1
+    for constraint in range(len(members)):
+        count, total = 0, np.float32(0)
+        for placement in members[constraint]:
+            if left[placement]:
+                count += 1
+                total += priors[placement]
+        if count > 1 and (count < fewest or (count == fewest and total < lowest)):
+            fewest, lowest, chosen = count, total, constraint
+    if chosen >= 0:
+        was_left = left.copy()
+        left[:] = False
+        for placement in members[chosen]:
+            left[placement] = was_left[placement]
 
 
 @njit(cache=True)

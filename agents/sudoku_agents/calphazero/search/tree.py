@@ -150,18 +150,6 @@ def add_visited_child(trees, game, node, edge):
 
 
 @inlined
-def copy_edge(trees, game, edge, target, is_visited):
-    """Copy what is written of an edge to another place among the edges of the same game."""
-    trees.children_actions[game, target] = trees.children_actions[game, edge]
-    trees.children_priors[game, target] = trees.children_priors[game, edge]
-    if is_visited:
-        trees.children_visits[game, target] = trees.children_visits[game, edge]
-        trees.children_values[game, target] = trees.children_values[game, edge]
-        trees.children_index[game, target] = trees.children_index[game, edge]
-        trees.children_outcomes[game, target] = trees.children_outcomes[game, edge]
-
-
-@inlined
 def move_best_unvisited_first(trees, game, node):
     """Move the unvisited edge with the highest prior before the others, which keep their order."""
     start = visited_edges(trees, game, node).stop
