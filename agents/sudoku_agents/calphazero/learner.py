@@ -18,6 +18,7 @@ from sudoku_curricula import curves
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.networks import POLICY_AND_VALUE, Network
 from sudoku_learning.networks.network import seeded
+from sudoku_learning.networks.policy import PLAY_THRESHOLD
 from sudoku_learning.recurrent import run_updates
 from sudoku_learning.training import Optimizer, Progress, Report, RunGenerators, train_cli
 from sudoku_learning.training.environments import geometry_of_env
@@ -99,7 +100,8 @@ class CAlphaZeroLearner(Learner):
 
     def policy(self) -> CAlphaZeroPolicy:
         """Return the policy without search."""
-        return CAlphaZeroPolicy(self.played)
+        threshold = PLAY_THRESHOLD if self.network.can_converge else None
+        return CAlphaZeroPolicy(self.played, threshold=threshold)
 
 
 main = partial(train_cli, CAlphaZeroConfig, CAlphaZeroLearner, "calphazero")
