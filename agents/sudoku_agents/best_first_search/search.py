@@ -150,7 +150,7 @@ def best_first_search(
     were found.
 
     Raises:
-        ValueError: if the limit is below 1.
+        ValueError: if the limit is below 1, or a logit that is read is not finite.
     """
     if limit < 1:
         raise ValueError(f"limit must be at least 1, not {limit}")
@@ -175,6 +175,8 @@ def best_first_search(
                 np.stack([search.mask for search in part]),
             )
             for search, row in zip(part, logits, strict=True):
+                if not np.isfinite(row[search.mask]).all():
+                    raise ValueError("the logits of an evaluation are not finite")
                 search.advance(row)
         running = [each for each in running if not each.is_over]
         running = [each for each in running if each.evaluations < config.evaluations]

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import torch
@@ -130,7 +131,12 @@ class Training(Generic[_Config]):
         level, was_finished = self.curriculum.level, self.curriculum.schedule.finished
         share = self.iteration / self.config.iterations
         progress = Progress(self.iteration, share, self.steps)
-        report = self.learner.learn(self._blanks, self.random, progress)
+        try:
+            report = self.learner.learn(self._blanks, self.random, progress)
+        except ValueError as error:
+            last = [Path("none"), *checkpoints_of(self.config.run)][-1]
+            number = self.iteration + 1
+            raise ValueError(f"iteration {number}: {error} (last checkpoint: {last})") from error
         self.iteration += 1
         self.steps += report.steps
         self.curriculum.steps = self.steps

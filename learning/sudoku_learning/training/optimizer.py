@@ -65,10 +65,16 @@ class Optimizer:
             group["lr"] = self._config.learning_rate_at(share)
 
     def step(self, loss: Tensor) -> None:
-        """Move the parameters against the gradient of a loss, a tensor of one number."""
+        """Move the parameters against the gradient of a loss, a tensor of one number.
+
+        Raises:
+            ValueError: if the gradient is not finite; the parameters stay as they are.
+        """
         self.adam.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(self._network.parameters(), self._config.max_gradient_norm)
+        norm = nn.utils.clip_grad_norm_(self._network.parameters(), self._config.max_gradient_norm)
+        if not norm.isfinite():
+            raise ValueError("the loss, or its gradient, is not finite")
         self.adam.step()
 
     def state(self) -> LearnerState:

@@ -159,3 +159,14 @@ def test_it_fails_first_where_the_network_sees_no_way(geometry):
         sums = np.where(mask[tightest], logits[tightest], 0).sum(1)
         hardest = tightest[sums.argmin()]
         assert fail_first(mask, logits, members) == hardest[logits[hardest].argmax()]
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_logits_that_are_not_finite_end_it(bad):
+    with pytest.raises(ValueError, match="not finite"):
+        best_first_search(
+            np.zeros((1, 4, 4), np.int8),
+            FOUR,
+            lambda boards, masks: np.where(masks, np.float32(bad), np.float32(0)),
+            BestFirstConfig(),
+        )

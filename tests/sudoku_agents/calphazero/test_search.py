@@ -6,7 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from sudoku_agents.calphazero.search import BatchedSearch, SearchConfig, tree_search
+from sudoku_agents.calphazero.search import SearchConfig, tree_search
 from sudoku_gym import board, puzzles
 from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry
@@ -109,26 +109,6 @@ def test_equals_the_plain_search(reward, end_at_dead_end, bonus):
         np.testing.assert_array_equal(found.visit_counts[i], plain.visit_counts(plain.node(cells)))
 
 
-def test_a_batched_search_goes_on_from_the_subtree_of_the_move():
-    config = SearchConfig(simulations=40, reward="sparse", proofs=False)
-    boards, _, masks = roots(8, 6)
-    plain = PlainSearch(config, arbitrary)
-    trees, games = [plain.node(cells) for cells in boards], np.arange(8)
-    batched, seen = BatchedSearch(boards, FOUR, config), 0
-    while len(games):
-        found = batched.search(games, boards[games], masks[games], arbitrary)
-        for i, game in enumerate(games):
-            seen += trees[game]["edges"].keys() == set(np.flatnonzero(masks[game]))
-            np.testing.assert_array_equal(found.visit_counts[i], plain.visit_counts(trees[game]))
-        moves = found.best_actions()
-        boards.reshape(8, -1)[games, moves // 4] = moves % 4 + 1
-        masks = board.candidates(boards).reshape(8, -1)
-        for game, move in zip(games, moves, strict=True):
-            trees[game] = trees[game]["edges"][move]["node"]
-        games = np.array([game for game in games if "edges" in trees[game]], np.int64)
-    assert seen > 24
-
-
 def test_the_bonus_tries_every_action_first():
     boards, _, masks = roots(8, 6)
     most = int(masks.sum(1).max())
@@ -147,6 +127,18 @@ def test_noise_changes_the_search_and_its_generator_decides_it():
 
     np.testing.assert_array_equal(visits(0), visits(0))
     assert (visits(0) != visits(1)).any()
+
+
+@pytest.mark.parametrize("root", ["puct", "gumbel"])
+@pytest.mark.parametrize(("prior", "value"), [(np.nan, 0.5), (0, 0.5), (np.inf, 0.5), (1, np.nan)])
+def test_an_evaluator_whose_numbers_are_damaged_ends_it(root, prior, value):
+    boards, _, masks = roots(2, 6)
+
+    def evaluate(boards, masks):
+        return np.full(masks.shape, prior, np.float32), np.full(len(boards), value, np.float32)
+
+    with pytest.raises(ValueError, match="are damaged"):
+        tree_search(boards, masks, FOUR, evaluate, SearchConfig(simulations=8, root=root))
 
 
 class OneMove:

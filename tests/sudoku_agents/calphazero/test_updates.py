@@ -4,25 +4,15 @@ import numpy as np
 import pytest
 import torch
 
+from sudoku_agents.calphazero.batch import SelfPlayBatch, losses
 from sudoku_agents.calphazero.config import CAlphaZeroConfig, CAlphaZeroLossConfig
-from sudoku_agents.calphazero.learner import losses, update_network
 from sudoku_agents.calphazero.replay import PositionReplay, Positions, SparsePolicies
-from sudoku_agents.calphazero.search import SearchConfig
 from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
-from sudoku_learning.networks import POLICY_AND_VALUE, FactorGraphConfig, MLPConfig, Network
+from sudoku_learning.networks import POLICY_AND_VALUE, FactorGraphConfig, Network
+from sudoku_learning.recurrent import run_updates
 from sudoku_learning.training import Optimizer, OptimizerConfig
-
-
-def settings(batch_size, augment=True, actions="legal", **loss):
-    return CAlphaZeroConfig(
-        augment=augment,
-        search=SearchConfig(actions=actions),
-        network=MLPConfig((64,)),
-        loss=CAlphaZeroLossConfig(**loss),
-        optimizer=OptimizerConfig(batch_size=batch_size),
-    )
 
 
 def make(channels, layers):
@@ -30,19 +20,15 @@ def make(channels, layers):
     return Network(config, POLICY_AND_VALUE, Geometry.standard(4))
 
 
-def solver_positions(count, blanks=6, seed=0, only_singles=False):
-    """Positions whose 'search' has found every right placement, or the naked singles alone."""
+def solver_positions(count, blanks=6, seed=0, is_proven=False):
+    """Positions whose search has found every right placement, or a solved board too."""
     source = BankSource(puzzles.load("4x4", "train"))
     boards, solutions = source.sample(count, blanks, np.random.default_rng(seed))
-    counts = np.zeros((count, 16, 4), np.float32)
-    b, cell = np.nonzero(boards.reshape(count, -1) == 0)
-    counts[b, cell, solutions.reshape(count, -1)[b, cell] - 1] = 1
-    if only_singles:
-        counts[board.candidates(boards).reshape(count, 16, 4).sum(2) > 1] = 0
-        found = counts.any((1, 2))
-        boards, counts, count = boards[found], counts[found], int(found.sum())
-    policies = counts.reshape(count, -1) / counts.sum((1, 2))[:, None]
-    return Positions(boards, SparsePolicies.of(policies), np.ones(count, np.float32))
+    right = (solutions[..., None] == np.arange(1, 5)) & (boards == 0)[..., None]
+    policies = (right / right.sum((1, 2, 3), keepdims=True)).reshape(count, -1)
+    won = solutions if is_proven else np.zeros_like(boards)
+    sparse = SparsePolicies.of(policies.astype(np.float32))
+    return Positions(boards, sparse, np.ones(count, np.float32), won)
 
 
 def test_the_terms_are_those_of_equation_5():
@@ -65,25 +51,38 @@ def test_the_terms_are_those_of_equation_5():
 
 
 @pytest.mark.parametrize("augment", [True, False])
-def test_updates_teach_the_right_placements(augment):
+@pytest.mark.parametrize("is_proven", [True, False])
+@pytest.mark.parametrize("segments", [1, 3])
+def test_updates_teach_the_right_placements(augment, is_proven, segments):
     geometry, rng = Geometry.standard(4), np.random.default_rng(0)
     with torch.random.fork_rng():
         torch.manual_seed(0)
         network = make(16, 3)
     optimizer = Optimizer(network, OptimizerConfig(1e-2))
-    config = settings(64, augment=augment, passes=1.0)
-    before = update_network(network, optimizer, solver_positions(512), 1, geometry, config, rng)
-    for _ in range(8):
-        after = update_network(network, optimizer, solver_positions(512), 8, geometry, config, rng)
+    config = CAlphaZeroConfig(
+        augment=augment,
+        segments=segments,
+        revealed=0.3,
+        ruled_out=0.2,
+        loss=CAlphaZeroLossConfig(placement_weight=3.0 * is_proven),
+        optimizer=OptimizerConfig(batch_size=64),
+    )
+    positions = solver_positions(2048, is_proven=is_proven)
+    batch = SelfPlayBatch(network, positions, geometry, config, rng)
+    before = run_updates(network, optimizer, [batch])
+    after = [run_updates(network, optimizer, [batch] * 8) for _ in range(9)][-1]
     assert after["policy"] < before["policy"] - 0.1
-    fresh = solver_positions(200, seed=1)
+    assert after["accuracy"] > 0.9
+    fresh = solver_positions(200, seed=1, is_proven=True)
     masks = board.candidates(fresh.boards).reshape(200, -1)
     with torch.inference_mode():
         found = network(torch.from_numpy(fresh.boards), torch.from_numpy(masks), geometry)
-    choice = found["policy"].numpy().argmax(1)
-    taught = fresh.policies.dense(64) > 0
-    assert (masks & ~taught).any(1).mean() > 0.5  # wrong placements were legal, yet
-    assert taught[np.arange(200), choice].mean() > 0.97
+    logits = found["policy"].numpy()
+    right = fresh.policies.dense(64) > 0
+    assert (masks & ~right).any(1).mean() > 0.5  # wrong placements were legal, yet
+    assert right[np.arange(200), logits.argmax(1)].mean() > 0.97
+    if is_proven:  # each logit says of its placement whether it is right
+        assert ((logits > 0) == right)[masks].mean() > 0.9
 
 
 def test_the_replay_forgets_the_oldest_iteration():

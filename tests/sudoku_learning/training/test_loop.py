@@ -88,6 +88,19 @@ def train(config):
     return Training(config, Counting)
 
 
+def test_a_loss_that_is_not_finite_ends_the_run_at_a_named_checkpoint(tmp_path, monkeypatch):
+    training = train(small(tmp_path / "run"))
+
+    def learn(blanks, random, progress):
+        if progress.iteration == 3:
+            raise ValueError("the loss, or its gradient, is not finite")
+        return Report(10)
+
+    monkeypatch.setattr(training.learner, "learn", learn)
+    with pytest.raises(ValueError, match=r"iteration 4: the loss.*checkpoints.000002\)"):
+        training.run()
+
+
 def test_a_run_that_was_interrupted_ends_as_one_that_was_not(tmp_path):
     whole = train(small(tmp_path / "whole"))
     whole.run()

@@ -48,3 +48,12 @@ def test_the_optimizer_continues_where_it_was():
     step(network, straight, 2)
     step(copy, again, 2)
     assert torch.equal(network.weight, copy.weight)
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_a_gradient_that_is_not_finite_changes_nothing(bad):
+    network = torch.nn.Linear(3, 1)
+    before = network.weight.detach().clone()
+    with pytest.raises(ValueError, match="not finite"):
+        Optimizer(network, OptimizerConfig()).step(network(torch.full((1, 3), bad)).sum())
+    assert torch.equal(network.weight, before)
