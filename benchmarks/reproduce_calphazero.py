@@ -139,7 +139,7 @@ def paper_search(num_simulations: int) -> SearchConfig:
 
 
 def run_config(part: str, config: Config) -> CAlphaZeroConfig:
-    """Return how a part trains: equation 5 with lambda = 100, Algorithm 1, no noise at roots."""
+    """Return how a part trains: equation 5 with lambda = 100, Algorithm 1."""
     schedule: ScheduleConfig = ConstantConfig(CONTROL_BLANKS)
     if part in NETWORKS:
         schedule = Algorithm1Config(
@@ -155,7 +155,6 @@ def run_config(part: str, config: Config) -> CAlphaZeroConfig:
         checkpoint_every=20,
         curriculum=schedule,
         games=config.games,
-        noise_fraction=0.0,
         replay_iterations=1,
         search=paper_search(config.simulations),
         loss=CAlphaZeroLossConfig(

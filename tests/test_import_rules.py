@@ -46,7 +46,11 @@ RULES = {
     ),
     "agents/sudoku_agents": (
         NUMERIC | LEARNING | {"sudoku_gym", "sudoku_curricula", "sudoku_agents"},
-        {"sb3": {"stable_baselines3", "sb3_contrib"}, "rllib": {"ray"}},
+        {
+            "sb3": {"stable_baselines3", "sb3_contrib"},
+            "rllib": {"ray"},
+            "calphazero/search/picture": {"matplotlib"},
+        },
     ),
     "baselines/sudoku_baselines": (
         NUMERIC | {"sudoku_gym", "sudoku_baselines"},

@@ -96,7 +96,7 @@ class SelfPlayBatch(RecurrentBatch):
         config, rng, geometry = self._config, self._rng, self._geometry
         part = self._positions[rng.integers(len(self._positions), size=len(rows))]
         boards, solutions = part.boards, part.solutions
-        policies = part.policies.dense(geometry.num_placements)
+        policies = part.policies
         if config.augment:
             moved_by = symmetry.sample(geometry, len(rows), rng)
             boards, solutions = moved_by.apply(boards), moved_by.apply(solutions)

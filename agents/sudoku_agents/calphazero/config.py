@@ -55,10 +55,6 @@ class CAlphaZeroConfig(TrainingConfig):
     """games of self-play an iteration"""
     temperature: float = 0.5
     """moves are drawn from visit counts to the power of 1 / temperature; 0 plays the best (puct)"""
-    noise_fraction: float = 0.25
-    """share of Dirichlet noise in the priors of a root (puct)"""
-    noise_alpha: float = 0.5
-    """its concentration"""
     augment: bool = True
     """move each trained position by a random symmetry"""
     replay_iterations: int = 8
@@ -97,8 +93,7 @@ class CAlphaZeroConfig(TrainingConfig):
         check_counts(self, "games", "replay_iterations", "updates", "segments", "search_rounds")
         if self.temperature < 0:
             raise ValueError(f"temperature must not be negative, but is {self.temperature}")
-        check_shares(self, "noise_fraction", "revealed", "ruled_out", "average")
-        check_positive(self, "noise_alpha")
+        check_shares(self, "revealed", "ruled_out", "average")
         if self.loss.every_action and not isinstance(self.network, MLPConfig | AttentionConfig):
             raise ValueError(
                 "loss.every_action needs a body that reads cells, mlp or attention: others read "

@@ -22,12 +22,12 @@ from sudoku_learning.networks.policy import PLAY_THRESHOLD
 from sudoku_learning.recurrent import run_updates
 from sudoku_learning.training import Optimizer, Progress, Report, RunGenerators, train_cli
 from sudoku_learning.training.environments import geometry_of_env
-from sudoku_learning.training.learner import Learner, LearnerState
+from sudoku_learning.training.learner import LearnerState
 from sudoku_learning.training.optimizer import EMA
-from sudoku_learning.training.sampling import make_sampler, split_games
+from sudoku_learning.training.sampling import SamplingLearner, make_sampler, split_games
 
 
-class CAlphaZeroLearner(Learner):
+class CAlphaZeroLearner(SamplingLearner):
     """Learns from its own games."""
 
     metrics = ("policy_accuracy",)
@@ -89,14 +89,6 @@ class CAlphaZeroLearner(Learner):
         """Restore the state of a learner with the same configuration."""
         self._kept.restore(state)
         self.replay.restore(state.arrays)
-
-    def start(self) -> None:
-        """Start the actors, if any."""
-        self.sampler.start()
-
-    def close(self) -> None:
-        """End the actors."""
-        self.sampler.close()
 
     def policy(self) -> CAlphaZeroPolicy:
         """Return the policy without search."""

@@ -38,6 +38,8 @@ DEFAULT_RESTARTS = 127
 START_ROUNDS = 256
 """Rounds of each start where boards start again: what converges at all mostly does so early, so
 many short starts solve more than a few long ones, in fewer rounds."""
+PLAY_SEARCH = SearchConfig(root="gumbel", reward="sparse", rollouts=True, branching="constraint")
+"""The tree search of play, whatever the network was trained with."""
 
 
 class CAlphaZeroPolicy(NetworkPolicy):
@@ -116,7 +118,7 @@ def load(
 
     Args:
         folder: folder of the checkpoint or run; by default the network of this package.
-        simulations: simulations per move of a tree search as in training; 0 plays greedily.
+        simulations: simulations per move of a tree search, see `PLAY_SEARCH`; 0 plays greedily.
         rounds: most rounds of a recurrent body per evaluation, or of each of its starts; None takes
             `START_ROUNDS` where boards start again, else those of the checkpoint, with a tree
             search at most 256 of them: it meets many lost boards, at which logits never converge.
@@ -131,9 +133,8 @@ def load(
         ValueError: if there is no sound checkpoint in the folder, or the options exclude each
             other or do not suit the network.
     """
-    config, network = load_policy_and_value(folder, CAlphaZeroConfig, rounds)
-    search = replace(config.search, simulations=simulations) if simulations else None
-    return make_policy(network, search, rounds, threshold, restarts, noise)
+    _, network = load_policy_and_value(folder, CAlphaZeroConfig, rounds)
+    return make_policy(network, simulations, rounds, threshold, restarts, noise)
 
 
 def load_policy_and_value(
@@ -149,14 +150,14 @@ def load_policy_and_value(
 
 def make_policy(
     network: Network,
-    search: SearchConfig | None,
+    simulations: int,
     rounds: int | None,
     threshold: float | None,
     restarts: int | None,
     noise: float | None,
 ) -> CAlphaZeroPolicy:
-    """Make a policy of a network, with a tree search if there is one; for the rest see `load`."""
-    if search is None:
+    """Make a policy of a network, see `load`."""
+    if not simulations:
         starts = choose_starts(network, rounds, restarts, noise)
         return CAlphaZeroPolicy(network, threshold=threshold, restarts=starts)
     if threshold is not None:
@@ -165,15 +166,19 @@ def make_policy(
         raise ValueError("restarts and noise: a tree search goes on from what has not converged")
     if rounds is None and network.can_converge:
         network.body.rounds = min(network.eval().body.rounds, SEARCH_ROUNDS)
-    return CAlphaZeroPolicy(network, search)
+    return CAlphaZeroPolicy(network, replace(PLAY_SEARCH, simulations=simulations))
 
 
 def choose_starts(
-    network: Network, rounds: int | None, restarts: int | None, noise: float | None
+    network: Network,
+    rounds: int | None,
+    restarts: int | None,
+    noise: float | None,
+    default: int = DEFAULT_RESTARTS,
 ) -> Restarts:
     """Return the further starts of play without a tree search, and set the rounds of each."""
     if restarts is None:
-        restarts = DEFAULT_RESTARTS if network.can_converge else 0
+        restarts = default if network.can_converge else 0
     if rounds is None and network.can_converge and restarts:
         network.body.rounds = min(network.eval().body.rounds, START_ROUNDS)
     return Restarts.of_options(restarts, noise)

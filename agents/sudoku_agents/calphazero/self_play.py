@@ -11,7 +11,7 @@ from torch import Tensor
 
 from sudoku_agents.calphazero.config import CAlphaZeroConfig
 from sudoku_agents.calphazero.policy import evaluator
-from sudoku_agents.calphazero.replay import Positions, SparsePolicies
+from sudoku_agents.calphazero.replay import Positions
 from sudoku_agents.calphazero.search import BatchedSearch, Evaluator, SearchOutput
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_learning.networks import POLICY_AND_VALUE, Network
@@ -62,8 +62,8 @@ def self_play(
 ) -> SelfPlayGames:
     """Play one new game on each of G boards, whose reward is the search's.
 
-    `evaluate` returns priors and values, see `Evaluator`; `rng` seeds the puzzles and draws noise
-    and moves. With Gumbel at the root the moves are those of the search, whose own noise explores.
+    `evaluate` returns priors and values, see `Evaluator`; `rng` seeds the puzzles and draws moves
+    and noise. With Gumbel at the root the moves are those of the search, whose own noise explores.
     Once a search has met a solved board its game is won: the moves that are left need no search.
     """
     count = envs.num_envs
@@ -73,15 +73,14 @@ def self_play(
     solved = np.zeros(count, np.bool_)
     lengths = np.zeros(count, np.int64)
     solutions = np.zeros_like(boards)
-    moves: list[tuple[NDArray[np.int64], NDArray[np.int8], SparsePolicies]] = []
-    noise = (config.noise_alpha, config.noise_fraction, rng) if config.noise_fraction else None
+    moves: list[tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.float32]]] = []
     temperature = 0.0 if config.search.root == "gumbel" else config.temperature
     trees = BatchedSearch(boards, envs.geometry, config.search)
     while running.any():
         games = np.flatnonzero(running)
         masks = info["action_mask"].astype(np.bool_)
-        found = trees.search(games, boards[games], masks[games], evaluate, noise, rng)
-        moves.append((games, boards[games], SparsePolicies.of(found.action_weights)))
+        found = trees.search(games, boards[games], masks[games], evaluate, rng)
+        moves.append((games, boards[games], found.action_weights))
         actions = masks.argmax(1)  # finished boards go on with other puzzles, unwatched
         actions[games] = choose_moves(found, temperature, rng)
         won = found.solutions.any((1, 2))
@@ -96,7 +95,7 @@ def self_play(
         running &= ~(terminated | truncated)
     positions = Positions(
         np.concatenate([board for _, board, _ in moves]),
-        SparsePolicies.concatenate([policies for _, _, policies in moves]),
+        np.concatenate([policies for _, _, policies in moves]),
         np.concatenate([returns[games] for games, _, _ in moves]),
         np.concatenate([solutions[games] for games, _, _ in moves]),
     )

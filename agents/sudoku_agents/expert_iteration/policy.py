@@ -14,10 +14,12 @@ from sudoku_agents.calphazero.policy import (
     load_policy_and_value,
     make_policy,
 )
-from sudoku_agents.calphazero.search import SearchConfig
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
 
 PRETRAINED = Path(__file__).parent / "pretrained"
+SEARCH_RESTARTS = 7
+"""Further starts of the best-first search's first evaluation: boards that need more are mostly
+those without a solution, which it refutes in less time than the starts take."""
 
 
 def load(
@@ -42,12 +44,12 @@ def load(
         propagate: whether the best-first search fills in naked and hidden singles before each
             evaluation. Proofs take a tenth of the evaluations or fewer with it; without it the
             network and the rules do all the work.
-        simulations: simulations per move of a tree search (PUCT); 0 plays greedily without one.
+        simulations: simulations per move of a tree search, as for `calphazero`; 0 plays greedily without one.
         rounds: most rounds of each start of an evaluation, as for `calphazero`.
         threshold: without a search, all placements with a higher logit are played before the
             network is evaluated again; None takes that of the checkpoint's configuration.
-        restarts: further starts of boards that have not converged; None takes 127, with a tree
-            search none.
+        restarts: further starts of boards that have not converged; None takes 127, with a
+            best-first search 7, with a tree search none.
         noise: how far from the first a further start begins, see `Restarts`.
 
     Raises:
@@ -64,11 +66,10 @@ def load(
         raise ValueError("evaluations and propagate need the best-first search: search=best-first")
     config, network = load_policy_and_value(folder, ExpertIterationConfig, rounds)
     if search:
-        starts = choose_starts(network, rounds, restarts, noise)
+        starts = choose_starts(network, rounds, restarts, noise, SEARCH_RESTARTS)
         full = 1 if starts.count else BestFirstConfig.full_evaluations
         settings = BestFirstConfig(evaluations, full_evaluations=full, propagate=propagate)
         return BestFirstSolver(network, settings, starts)
     if threshold is None and not simulations:
         threshold = config.threshold
-    tree = SearchConfig(simulations, reward="sparse") if simulations else None
-    return make_policy(network, tree, rounds, threshold, restarts, noise)
+    return make_policy(network, simulations, rounds, threshold, restarts, noise)

@@ -117,18 +117,6 @@ def test_the_bonus_tries_every_action_first():
     assert (found.visit_counts[masks] >= 1).all()
 
 
-def test_noise_changes_the_search_and_its_generator_decides_it():
-    boards, _, masks = roots(8, 10)
-    config = SearchConfig(simulations=8, unvisited_bonus=0.0)
-
-    def visits(seed):
-        noise = (0.5, 0.5, np.random.default_rng(seed))
-        return tree_search(boards, masks, FOUR, uniform, config, noise).visit_counts
-
-    np.testing.assert_array_equal(visits(0), visits(0))
-    assert (visits(0) != visits(1)).any()
-
-
 @pytest.mark.parametrize("root", ["puct", "gumbel"])
 @pytest.mark.parametrize(("prior", "value"), [(np.nan, 0.5), (0, 0.5), (np.inf, 0.5), (1, np.nan)])
 def test_an_evaluator_whose_numbers_are_damaged_ends_it(root, prior, value):

@@ -6,7 +6,7 @@ import torch
 
 from sudoku_agents.calphazero.batch import SelfPlayBatch, losses
 from sudoku_agents.calphazero.config import CAlphaZeroConfig, CAlphaZeroLossConfig
-from sudoku_agents.calphazero.replay import PositionReplay, Positions, SparsePolicies
+from sudoku_agents.calphazero.replay import PositionReplay, Positions
 from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
@@ -27,8 +27,7 @@ def solver_positions(count, blanks=6, seed=0, is_proven=False):
     right = (solutions[..., None] == np.arange(1, 5)) & (boards == 0)[..., None]
     policies = (right / right.sum((1, 2, 3), keepdims=True)).reshape(count, -1)
     won = solutions if is_proven else np.zeros_like(boards)
-    sparse = SparsePolicies.of(policies.astype(np.float32))
-    return Positions(boards, sparse, np.ones(count, np.float32), won)
+    return Positions(boards, policies.astype(np.float32), np.ones(count, np.float32), won)
 
 
 def test_the_terms_are_those_of_equation_5():
@@ -78,7 +77,7 @@ def test_updates_teach_the_right_placements(augment, is_proven, segments):
     with torch.inference_mode():
         found = network(torch.from_numpy(fresh.boards), torch.from_numpy(masks), geometry)
     logits = found["policy"].numpy()
-    right = fresh.policies.dense(64) > 0
+    right = fresh.policies > 0
     assert (masks & ~right).any(1).mean() > 0.5  # wrong placements were legal, yet
     assert right[np.arange(200), logits.argmax(1)].mean() > 0.97
     if is_proven:  # each logit says of its placement whether it is right
@@ -89,7 +88,7 @@ def test_the_replay_forgets_the_oldest_iteration():
     replay = PositionReplay(iterations=2)
     for seed in range(3):
         replay.add(solver_positions(4, seed=seed))
-    assert len(replay) == 8
+    assert len(replay.all()) == 8
     kept = np.concatenate([solver_positions(4, seed=seed).boards for seed in (1, 2)])
     np.testing.assert_array_equal(replay.all().boards, kept)
     copy = PositionReplay(iterations=2)

@@ -12,6 +12,7 @@ from sudoku_agents.calphazero.policy import (
     evaluator,
 )
 from sudoku_agents.calphazero.search import SearchConfig, tree_search
+from sudoku_agents.expert_iteration.policy import SEARCH_RESTARTS
 from sudoku_gym import board, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
@@ -87,9 +88,9 @@ def test_networks_that_converge_take_restarts(name):
 
 def test_the_first_evaluation_of_the_best_first_search_has_starts():
     solver = load_policy("expert-iteration?search=best-first").solver
-    assert solver.restarts == Restarts(DEFAULT_RESTARTS) and solver.config.full_evaluations == 1
+    assert solver.restarts == Restarts(SEARCH_RESTARTS) and solver.config.full_evaluations == 1
     assert solver.network.body.rounds == START_ROUNDS
-    assert solver.model_card.restarts == DEFAULT_RESTARTS
+    assert solver.model_card.restarts == SEARCH_RESTARTS
     given = load_policy("expert-iteration?search=best-first&restarts=2&rounds=64&noise=0.5").solver
     assert given.restarts == Restarts(2, 0.5) and given.network.body.rounds == 64
     without = load_policy("expert-iteration?search=best-first&restarts=0").solver

@@ -34,8 +34,6 @@ Evaluator = Callable[
 ]
 """Evaluates boards, int8 `[B, N, N]` with masks bool `[B, N**3]`: the priors of the moves, float32
 `[B, N**3]` (0 where illegal, rows sum to 1), and the values of the boards, float32 `[B]`."""
-RootNoise = tuple[float, float, np.random.Generator]
-"""Concentration and share of Dirichlet noise, and what draws it."""
 
 
 class BatchedSearch:
@@ -50,7 +48,7 @@ class BatchedSearch:
         self._params = search_params(geometry, config)
         self._members = constraint_members(geometry).copy()  # numba types read-only arrays apart
         legal = legal_placements(boards, geometry, config.actions)
-        self._trees = new_trees(len(boards), geometry, config, int(legal.sum(1).max()))
+        self.trees = new_trees(len(boards), geometry, config, int(legal.sum(1).max()))
         self._leaf_boards = np.empty(boards.shape, np.int8)
         self._leaf_masks = np.empty(legal.shape, np.bool_)
 
@@ -60,7 +58,6 @@ class BatchedSearch:
         boards: NDArray[np.int8],
         masks: NDArray[np.bool_],
         evaluate: Evaluator,
-        root_noise: RootNoise | None = None,
         rng: np.random.Generator | None = None,
     ) -> SearchOutput:
         """Search from a board of each of some games.
@@ -71,30 +68,25 @@ class BatchedSearch:
             masks: bool `[B, N**3]`, which placements `config.actions` makes legal, or some of them;
                 each board has at least one.
             evaluate: the network.
-            root_noise: `(alpha, fraction, rng)` mixes Dirichlet noise into the priors of the roots
-                (puct).
             rng: draws the Gumbel noise of the roots (gumbel); None plays without.
         """
-        trees, params = tuple(self._trees), self._params
+        trees, params = tuple(self.trees), self._params
         flat = np.ascontiguousarray(boards).reshape(len(boards), -1)
         advance_root(trees, params, games, flat, masks)
         set_simulations_left(trees, params, games)
-        is_gumbel = self._config.root == "gumbel"
-        noise = None if is_gumbel else root_noise
-        priors, _ = self._evaluate(
-            evaluate, games, np.zeros(len(games), np.int32), boards, masks, noise
-        )
-        if is_gumbel:
+        roots = np.zeros(len(games), np.int32)
+        priors, _ = self._evaluate(evaluate, games, roots, boards, masks)
+        if self._config.root == "gumbel":
             noise = np.zeros(masks.shape) if rng is None else rng.gumbel(size=masks.shape)
             start_halving(trees, params, games, noise)
-        while self._trees.root_simulations_left.any():
+        while self.trees.root_simulations_left.any():
             self._run_simulation(evaluate)
         found = SearchOutput(*root_results(trees, params, games, priors, masks))
         return replace(found, solutions=found.solutions.reshape(boards.shape))
 
     def _run_simulation(self, evaluate: Evaluator) -> None:
         """Run a simulation in every tree that has some left."""
-        trees, params = tuple(self._trees), self._params
+        trees, params = tuple(self.trees), self._params
         boards, masks = self._leaf_boards, self._leaf_masks
         leaves, values, is_open = simulate(
             trees, params, boards.reshape(len(boards), -1), masks.view(np.int8)
@@ -113,18 +105,14 @@ class BatchedSearch:
         nodes: NDArray[np.integer],
         boards: NDArray[np.int8],
         masks: NDArray[np.bool_],
-        noise: RootNoise | None = None,
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Evaluate nodes, expand them, and check what is read off them; see `Evaluator`."""
-        trees, params = tuple(self._trees), self._params
+        trees, params = tuple(self.trees), self._params
         priors, values = evaluate(boards, masks)
         weight = (priors * masks).sum(1)
         if not (np.isfinite(values) & (weight > 0) & (weight < np.inf)).all():
-            raise ValueError(
-                "the values of an evaluator, or its priors of legal moves, are damaged"
-            )
-        edges = priors if noise is None else _with_noise(priors, masks, *noise)
-        expand(trees, params, games, nodes, edges, values, masks, self._members)
+            raise ValueError("an evaluator's values, or its priors of legal moves, are damaged")
+        expand(trees, params, games, nodes, priors, values, masks, self._members)
         if self._config.rollouts and self._config.proofs:
             digits = priors.reshape(*boards.shape, -1).argmax(3) + 1
             filled = np.where(boards > 0, boards, digits).astype(np.int8)
@@ -140,22 +128,8 @@ def tree_search(
     geometry: Geometry,
     evaluate: Evaluator,
     config: SearchConfig,
-    root_noise: RootNoise | None = None,
     rng: np.random.Generator | None = None,
 ) -> SearchOutput:
     """Search from B boards at once, each in a new tree; see `BatchedSearch.search`."""
     trees = BatchedSearch(boards, geometry, config)
-    return trees.search(np.arange(len(boards)), boards, masks, evaluate, root_noise, rng)
-
-
-def _with_noise(
-    priors: NDArray[np.float32],
-    masks: NDArray[np.bool_],
-    alpha: float,
-    fraction: float,
-    rng: np.random.Generator,
-) -> NDArray[np.float32]:
-    """Mix Dirichlet noise over the legal actions into the priors (AlphaZero)."""
-    noise = np.where(masks, rng.standard_gamma(alpha, masks.shape), 0) + 1e-12 * masks
-    noise /= noise.sum(1, keepdims=True)
-    return ((1 - fraction) * priors + fraction * noise).astype(np.float32)
+    return trees.search(np.arange(len(boards)), boards, masks, evaluate, rng)
