@@ -44,7 +44,7 @@ def load(
         propagate: whether the best-first search fills in naked and hidden singles before each
             evaluation. Proofs take a tenth of the evaluations or fewer with it; without it the
             network and the rules do all the work.
-        simulations: simulations per move of a tree search, as for `calphazero`; 0 plays greedily without one.
+        simulations: simulations per move of a tree search, as for `calphazero`; 0: without one.
         rounds: most rounds of each start of an evaluation, as for `calphazero`.
         threshold: without a search, all placements with a higher logit are played before the
             network is evaluated again; None takes that of the checkpoint's configuration.
