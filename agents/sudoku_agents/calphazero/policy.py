@@ -134,7 +134,8 @@ def load(
             other or do not suit the network.
     """
     _, network = load_policy_and_value(folder, CAlphaZeroConfig, rounds)
-    return make_policy(network, simulations, rounds, threshold, restarts, noise)
+    search = replace(PLAY_SEARCH, simulations=simulations) if simulations else None
+    return make_policy(network, search, rounds, threshold, restarts, noise)
 
 
 def load_policy_and_value(
@@ -150,14 +151,14 @@ def load_policy_and_value(
 
 def make_policy(
     network: Network,
-    simulations: int,
+    search: SearchConfig | None,
     rounds: int | None,
     threshold: float | None,
     restarts: int | None,
     noise: float | None,
 ) -> CAlphaZeroPolicy:
-    """Make a policy of a network, see `load`."""
-    if not simulations:
+    """Make a policy of a network, with a tree search if there is one; for the rest see `load`."""
+    if search is None:
         starts = choose_starts(network, rounds, restarts, noise)
         return CAlphaZeroPolicy(network, threshold=threshold, restarts=starts)
     if threshold is not None:
@@ -166,7 +167,7 @@ def make_policy(
         raise ValueError("restarts and noise: a tree search goes on from what has not converged")
     if rounds is None and network.can_converge:
         network.body.rounds = min(network.eval().body.rounds, SEARCH_ROUNDS)
-    return CAlphaZeroPolicy(network, replace(PLAY_SEARCH, simulations=simulations))
+    return CAlphaZeroPolicy(network, search)
 
 
 def choose_starts(

@@ -14,6 +14,7 @@ from sudoku_agents.calphazero.policy import (
     load_policy_and_value,
     make_policy,
 )
+from sudoku_agents.calphazero.search import SearchConfig
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
 
 PRETRAINED = Path(__file__).parent / "pretrained"
@@ -44,7 +45,7 @@ def load(
         propagate: whether the best-first search fills in naked and hidden singles before each
             evaluation. Proofs take a tenth of the evaluations or fewer with it; without it the
             network and the rules do all the work.
-        simulations: simulations per move of a tree search, as for `calphazero`; 0: without one.
+        simulations: simulations per move of a tree search (PUCT); 0 plays greedily without one.
         rounds: most rounds of each start of an evaluation, as for `calphazero`.
         threshold: without a search, all placements with a higher logit are played before the
             network is evaluated again; None takes that of the checkpoint's configuration.
@@ -72,4 +73,5 @@ def load(
         return BestFirstSolver(network, settings, starts)
     if threshold is None and not simulations:
         threshold = config.threshold
-    return make_policy(network, simulations, rounds, threshold, restarts, noise)
+    tree = SearchConfig(simulations, reward="sparse") if simulations else None
+    return make_policy(network, tree, rounds, threshold, restarts, noise)

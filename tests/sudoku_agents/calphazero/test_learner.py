@@ -134,10 +134,11 @@ def test_the_trained_agent_is_a_policy_for_every_size(tmp_path):
             check_policy(policy, Geometry.standard(size))
 
 
-@pytest.mark.parametrize("name", ["expert-iteration", "calphazero"])
-def test_a_name_has_the_simulations_of_a_search(name):
-    search = load_policy(f"{name}?simulations=9").search_config
-    assert search == replace(players.PLAY_SEARCH, simulations=9)
+def test_a_name_has_the_simulations_of_a_search():
+    policy = load_policy("expert-iteration?simulations=9")
+    assert policy.search_config == SearchConfig(simulations=9, reward="sparse")
+    wanted = replace(players.PLAY_SEARCH, simulations=9)
+    assert load_policy("calphazero?simulations=9").search_config == wanted
 
 
 @pytest.mark.slow
