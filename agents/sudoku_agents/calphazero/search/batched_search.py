@@ -109,7 +109,7 @@ class BatchedSearch:
         """Evaluate nodes, expand them, and check what is read off them; see `Evaluator`."""
         trees, params = tuple(self.trees), self._params
         priors, values = evaluate(boards, masks)
-        weight = (priors * masks).sum(1)
+        weight = priors.sum(1, where=masks)
         if not (np.isfinite(values) & (weight > 0) & (weight < np.inf)).all():
             raise ValueError("an evaluator's values, or its priors of legal moves, are damaged")
         expand(trees, params, games, nodes, priors, values, masks, self._members)
