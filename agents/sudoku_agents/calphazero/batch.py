@@ -101,7 +101,7 @@ class SelfPlayBatch(RecurrentBatch):
             moved_by = symmetry.sample(geometry, len(rows), rng)
             boards, solutions = moved_by.apply(boards), moved_by.apply(solutions)
             policies = moved_by.apply_to_policy(policies)
-        is_won = solutions.any((1, 2))
+        is_won = np.asarray(solutions.any((1, 2)))
         if config.revealed:
             share = (
                 MOST_REVEALED * rng.random(len(rows)) * (rng.random(len(rows)) < config.revealed)

@@ -89,7 +89,7 @@ def train(config):
 
 
 def test_a_loss_that_is_not_finite_ends_the_run_at_a_named_checkpoint(tmp_path, monkeypatch):
-    training = train(small(tmp_path / "run"))
+    training = train(small(tmp_path / "run", evaluate_every=9))
 
     def learn(blanks, random, progress):
         if progress.iteration == 3:

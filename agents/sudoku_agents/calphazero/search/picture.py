@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from matplotlib.figure import Figure
 
 from sudoku_agents.calphazero.search.batched_search import BatchedSearch
@@ -56,7 +58,12 @@ def draw_search(search: BatchedSearch, game: int = 0, nodes: int = 60) -> Figure
             line = [x, place], [-DEPTH * depth, -DEPTH * (depth + 1)]
             axes.plot(*line, color="#888888", linewidth=0.5 + 4 * visits / most, zorder=1)
         box = {"boxstyle": "round", "facecolor": COLOURS.get(outcome, "white")}
-        style = {"ha": "center", "va": "center", "fontsize": 7, "family": "monospace"}
+        style: dict[str, Any] = {
+            "ha": "center",
+            "va": "center",
+            "fontsize": 7,
+            "family": "monospace",
+        }
         axes.text(x, -DEPTH * depth, text, bbox=box, zorder=2, **style)
         return x
 
