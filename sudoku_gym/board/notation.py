@@ -15,20 +15,24 @@ SYMBOLS = ".123456789ABCDEFGHIJKLMNOP"
 _CODES = np.frombuffer(SYMBOLS.encode("ascii"), np.uint8)
 _VALUES = {symbol: digit for digit, symbol in enumerate(SYMBOLS)} | {"0": 0}
 _VALUES |= {symbol.lower(): digit for symbol, digit in _VALUES.items()}
-_SEPARATORS = frozenset(" \t\r\n|+-,;")
+_SEPARATORS = str.maketrans("_*", "..", " \t\r\n|+,;")
+SIZES = tuple(n for n in range(4, MAX_SIZE + 1) if any(n % k == 0 for k in range(2, n)))
+"""Numbers of digits that boxes can hold."""
 
 
 def parse(text: str, geometry: Geometry | None = None) -> NDArray[np.int8]:
     """Read one board, row by row: int8 `[N, N]`.
 
-    Digits above 9 are letters (A = 10 ... P = 25); `0` and `.` are blanks; spaces, line breaks
-    and `| + - , ;` are skipped, so a drawn grid reads as well as a single line. Without a geometry
-    N follows from the number of symbols.
+    Digits above 9 are letters (A = 10 ... P = 25); blanks are as `counts_from_0` says, and spaces,
+    line breaks and rules as `symbols_of`, so a drawn grid reads as well as a single line. Without a
+    geometry N follows from the number of symbols.
 
     Raises:
-        ValueError: if the length fits no board, or a symbol is no digit of it.
+        ValueError: if the length fits no board, a symbol is no digit of it, or `0` may be a digit
+            as well as a blank.
     """
-    symbols = [symbol for symbol in text if symbol not in _SEPARATORS]
+    given_size = geometry.size if geometry else 0
+    symbols = "".join(symbols_of(line, given_size) for line in text.splitlines())
     size = isqrt(len(symbols))
     if size**2 != len(symbols) or (geometry is not None and size != geometry.size):
         wanted = f"{geometry.size**2} for {geometry.name}" if geometry else "16, 36, 81, 256 or 625"
@@ -37,7 +41,8 @@ def parse(text: str, geometry: Geometry | None = None) -> NDArray[np.int8]:
             "with 0 or . for a blank"
         )
     name = geometry_for(size, geometry).name
-    digits = [_VALUES.get(symbol, MAX_SIZE + 1) for symbol in symbols]
+    first = int(counts_from_0(symbols, size))
+    digits = [_VALUES.get(each, MAX_SIZE + 1) + first * (each != ".") for each in symbols]
     for cell, digit in enumerate(digits):
         if digit > size:
             raise ValueError(
@@ -45,6 +50,35 @@ def parse(text: str, geometry: Geometry | None = None) -> NDArray[np.int8]:
                 f"of a {name} board (use {digit_range(size)}, and 0 or . for a blank)"
             )
     return np.array(digits, np.int8).reshape(size, size)
+
+
+def symbols_of(line: str, size: int = 0) -> str:
+    """Return the symbols of a board, or of a row of one, `.` for the blanks `_` and `*`.
+
+    Spaces and `| + , ;` are left out; so is `-`, unless it makes the line as long as a board of
+    `size` digits, or a row of one, where it is a blank. A rule between drawn boxes has no symbols.
+    """
+    plain = line.translate(_SEPARATORS)
+    if "-" not in plain:
+        return plain
+    if "+" in line and not plain.strip("-="):
+        return ""
+    counts = (size, size**2) if size else (*SIZES, *(n * n for n in SIZES))
+    return plain.replace("-", "." if len(plain) in counts else "")
+
+
+def counts_from_0(symbols: str, size: int) -> bool:
+    """Whether `0` is the first of a board's N digits: it is where `.` stands too, else a blank.
+
+    ValueError if `.`, `0` and the digit N all stand in the board.
+    """
+    is_mixed = "0" in symbols and "." in symbols
+    if is_mixed and SYMBOLS[size] in symbols.upper():
+        raise ValueError(
+            f"0 and . stand beside {SYMBOLS[size]} in a board of {size} digits: if 0 is a blank, "
+            f"write . for it; if 0 is a digit, {SYMBOLS[size]} is none (0 to {SYMBOLS[size - 1]})"
+        )
+    return is_mixed
 
 
 def parse_many(lines: Iterable[str], geometry: Geometry | None = None) -> NDArray[np.int8]:
@@ -64,11 +98,7 @@ def parse_many(lines: Iterable[str], geometry: Geometry | None = None) -> NDArra
             board = parse(line, geometry)
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from None
-        if boards and board.shape != boards[0].shape:
-            raise ValueError(
-                f"line {number}: a board of {len(board)} x {len(board)} cells after boards of "
-                f"{len(boards[0])} x {len(boards[0])}; give boards of one size"
-            )
+        geometry = geometry_for(len(board), geometry)
         boards.append(board)
     if not boards:
         raise ValueError("no board found: give one board a line")

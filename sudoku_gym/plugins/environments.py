@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec
 
 from sudoku_gym.plugins.entry_points import available, load, suggest_extra
+from sudoku_gym.plugins.options import split_options
 
 
 def import_environment(env_id: str) -> str:
@@ -35,12 +37,16 @@ def find_env(env_id: str) -> EnvSpec:
     Args:
         env_id: an id; also in the form `module:id` if the module was imported. An id that is not
             registered may be an entry point of the group `sudoku_gym.environments`, which is
-            imported then.
+            imported then. A list may stand behind it, `Sudoku-v0?source=mine.csv&board=9x9`.
 
     Raises:
         ValueError: if there is none, or it draws no puzzles; the message says how to register it.
+            Or if the source or the board of a list is a `module:attribute`, which is code.
     """
-    module, _, name = env_id.rpartition(":")
+    named, options = split_options(env_id)
+    if any(":" in str(value) for value in options.values()):
+        raise ValueError(f"env={env_id!r}: give a file of puzzles and the name of a board")
+    module, _, name = named.rpartition(":")
     if name not in gym.registry and name in available("environments"):
         load("environments", name)
     if name not in gym.registry:
@@ -49,7 +55,7 @@ def find_env(env_id: str) -> EnvSpec:
             f"module, as --env {module or 'my_package.envs'}:{name}, or is an entry point of "
             "sudoku_gym.environments; what a file names is imported with trust=True (--trust) alone"
         )
-    spec = gym.registry[name]
+    spec = replace(gym.registry[name], kwargs=gym.registry[name].kwargs | options)
     if "source" not in spec.kwargs:
         raise ValueError(
             f"env={env_id!r} is no Sudoku environment: register yours with sudoku_gym.register"

@@ -1,11 +1,12 @@
 """The rows of a list of puzzles, chunk by chunk: text, CSV and npz.
 
-Text (`.txt`, `.sdk`) has one board a line, or one row of a board a line; lines that begin with `#`
-and headings such as `Grid 01` are passed over. CSV has the headers of the public lists
+Text (`.txt`, `.sdk`) has one board a line, or one row of a board a line. Lines that begin with `#`
+or `//` are passed over, and headings such as `Grid 01`, `Puzzle A:` or `[Puzzle]` part grids. CSV
+has commas, semicolons, tabs or `|` between columns, under the headers of the public lists
 (`quizzes,solutions`, `puzzle,solution`, `source,question,answer,rating`); under others, or none,
-the first two columns are taken. Blanks are `. 0 - _ *`; in a board with `.` and `0`, and without
-the digit N, digits are counted from 0. npz holds integers `puzzles` and `solutions`, `[M, N, N]` or
-`[M, N**2]`; nothing is unpickled.
+the first column that holds a board with blanks is the puzzle, one that holds a full board the
+solution. Blanks and digits are as `board.parse` reads them. npz holds integers `puzzles` and
+`solutions`, `[M, N, N]` or `[M, N**2]`; nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -14,16 +15,17 @@ import csv
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
-from itertools import islice
+from contextlib import contextmanager, suppress
+from itertools import chain, islice
 from math import isfinite, isqrt
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym import board
+from sudoku_gym.board.notation import SIZES, counts_from_0, symbols_of
 from sudoku_gym.geometry import MAX_SIZE, Geometry, geometry_for
 from sudoku_gym.puzzles.puzzle_set import NOT_KNOWN
 from sudoku_gym.storage.reading import error_context
@@ -31,9 +33,7 @@ from sudoku_gym.storage.reading import error_context
 _MOST_BYTES = 2**33
 _PUZZLE_HEADERS = ("puzzle", "puzzles", "quiz", "quizzes", "question", "sudoku", "unsolved")
 _SOLUTION_HEADERS = ("solution", "solutions", "answer", "solved")
-_HEADING = re.compile(r"#|//|\[|[A-Za-z]{3,}\W*\d+\W*$")
-_SEPARATORS = str.maketrans("_*", "..", " \t\r\n|+,;")
-_SIZES = tuple(n for n in range(4, MAX_SIZE + 1) if any(n % k == 0 for k in range(2, n)))
+_WORDS = re.compile(r"[A-Za-z]{3,}[A-Za-z\W]*\d*\W*$")  # a title, or a row with large digits
 _COUNTED_FROM_0 = str.maketrans("0" + board.SYMBOLS[1:-1], board.SYMBOLS[1:])
 _codes = np.full(256, MAX_SIZE + 1, np.uint8)  # no digit
 for _digit, _symbol in enumerate(board.SYMBOLS):
@@ -94,7 +94,7 @@ def read_rows(
                     batch = [row._replace(solution="", rating="") for row in batch]
                 geometry = geometry or _first_geometry(batch)
                 share = min(os.lseek(text.fileno(), 0, os.SEEK_CUR) / size, 1.0) if size else 0.0
-                yield _parse(batch, geometry or Geometry.standard(9), path, share)
+                yield _parse(batch, geometry, path, share)
         except UnicodeDecodeError as error:
             raise ValueError(
                 f"{path}: no text of UTF-8 ({error.reason}): save, or unpack, it"
@@ -107,9 +107,12 @@ def _text_rows(lines: Iterable[str], geometry: Geometry | None, in_grids: bool) 
     first, grid = 0, list[str]()
     for number, line in enumerate(lines, start=1):
         text = line.strip()
-        is_heading = _HEADING.match(text) is not None
-        cells = "" if is_heading else _cells(text, size)
-        size = size or (_size_of(len(cells), in_grids) if cells else 0)
+        if text.startswith(("#", "//")):
+            continue
+        cells = symbols_of(text, size)
+        is_heading = text.startswith("[") or _is_title(text, cells, size)
+        cells = "" if is_heading else cells
+        size = size or (_size_of(cells, in_grids) if cells else 0)
         is_row = bool(cells) and len(cells) == size
         if grid and (is_heading or (cells and not is_row)):
             yield _Row(first, "".join(grid))  # too short, which is told when it is parsed
@@ -126,27 +129,32 @@ def _text_rows(lines: Iterable[str], geometry: Geometry | None, in_grids: bool) 
         yield _Row(first, "".join(grid))
 
 
-def _cells(text: str, size: int) -> str:
-    """Return the symbols of a board, or of its rows; empty for a rule between drawn boxes."""
-    plain = text.translate(_SEPARATORS)
-    if "-" not in plain:
-        return plain
-    if "+" in text and not plain.strip("-="):
-        return ""
-    counts = (size, size**2) if size else (*_SIZES, *(n * n for n in _SIZES))
-    return plain.replace("-", "." if len(plain) in counts else "")
+def _is_title(text: str, cells: str, size: int) -> bool:
+    """Whether a line is words, with a number at most, and no board nor row with large digits."""
+    size = size or _size_of(cells, False)
+    fits = len(cells) in (size, size**2) and {*cells.upper()} <= _symbols(size)
+    return _WORDS.match(text) is not None and not fits
 
 
-def _size_of(count: int, in_grids: bool) -> int:
-    """Return N if a line of so many symbols is a board, or a row of one; else 0."""
-    if isqrt(count) ** 2 == count and isqrt(count) in _SIZES and not in_grids:
-        return isqrt(count)
-    return count if count in _SIZES else 0
+def _size_of(cells: str, in_grids: bool) -> int:
+    """Return N if the cells of a line are a board, or a row of one with larger digits; else 0."""
+    count, size = len(cells), isqrt(len(cells))
+    is_board = size in SIZES and size**2 == count and not in_grids
+    if is_board and (count not in SIZES or {*cells.upper()} <= _symbols(size)):
+        return size
+    return count if count in SIZES else 0
 
 
-def _csv_rows(lines: Iterable[str], path: Path) -> Iterator[_Row]:
+def _symbols(size: int) -> set[str]:
+    return {*board.SYMBOLS[: size + 1], "0"}
+
+
+def _csv_rows(text: TextIO, path: Path) -> Iterator[_Row]:
+    start = text.readline()
+    delimiter = max(",;\t|", key=start.count)
     # Strict: else a quote that nothing closes hides all that follows.
-    reader = csv.reader(lines, strict=True)
+    reader = csv.reader(chain([start], text), delimiter=delimiter, strict=True)
+    header: list[str] = []
     places: list[int | None] = []  # of puzzle, solution, source, rating
     while True:
         first = reader.line_num + 1
@@ -159,59 +167,79 @@ def _csv_rows(lines: Iterable[str], path: Path) -> Iterator[_Row]:
             raise bad_row(path, first, problem) from None
         if not any(fields):
             continue
-        if not places:
-            places, is_header = _columns(fields)
-            if is_header:
+        if not header:
+            header = [field.strip().lower() for field in fields]
+            places = [
+                next((header.index(each) for each in group if each in header), None)
+                for group in (_PUZZLE_HEADERS, _SOLUTION_HEADERS, ("source",), ("rating",))
+            ]
+            is_named = all(field[:1].isalpha() for field in header if field)
+            if places[0] is not None or (is_named and not any(map(_is_board, fields))):
                 continue
+        if places[0] is None:
+            places[:2] = _board_columns(fields, path, first)
         values = (fields[i].strip() if i is not None and i < len(fields) else "" for i in places)
         yield _Row(reader.line_num, *values)
 
 
-def _columns(fields: Sequence[str]) -> tuple[list[int | None], bool]:
-    """Return where puzzle, solution, source and rating stand, and whether `fields` is a header."""
-    names = [field.strip().lower() for field in fields]
-    headers = (_PUZZLE_HEADERS, _SOLUTION_HEADERS, ("source",), ("rating",))
-    places = [
-        next((names.index(each) for each in group if each in names), None) for group in headers
-    ]
-    if places[0] is not None:
-        return places, True
-    return [0, 1, None, None], names[0].isidentifier() and names[0].isalpha()
+def _board_columns(fields: Sequence[str], path: Path, line: int) -> tuple[int, int | None]:
+    """Return the column of the puzzle, and that of the solution if there is one, by a row."""
+    boards = {i: symbols_of(field) for i, field in enumerate(fields) if _is_board(field)}
+    blank = "." if "." in "".join(boards.values()) else "0"
+    puzzles = [i for i, symbols in boards.items() if blank in symbols]
+    if len(puzzles) != 1:
+        found = "several columns hold" if puzzles else "no column holds"
+        known = f"{', '.join(_PUZZLE_HEADERS[:-1])} or {_PUZZLE_HEADERS[-1]}"
+        problem = f"{found} a board with blanks: name that of the puzzles in the header, {known}"
+        raise bad_row(path, line, problem)
+    full = [i for i in boards if i not in puzzles and len(boards[i]) == len(boards[puzzles[0]])]
+    return puzzles[0], full[0] if full else None
 
 
-def _first_geometry(rows: Iterable[_Row]) -> Geometry | None:
-    for row in rows:
-        with suppress(ValueError):
-            return geometry_for(len(board.parse(_cells(row.puzzle, 0))), None)
-    return None
+def _is_board(field: str) -> bool:
+    symbols = symbols_of(field)
+    size = _size_of(symbols, in_grids=False)
+    return size**2 == len(symbols) > 0 and {*symbols.upper()} <= _symbols(MAX_SIZE)
+
+
+def _first_geometry(rows: Iterable[_Row]) -> Geometry:
+    symbols = (symbols_of(row.puzzle) for row in rows)
+    sizes = (isqrt(len(each)) for each in symbols if isqrt(len(each)) ** 2 == len(each))
+    return Geometry.standard(next((size for size in sizes if size in SIZES), 9))
 
 
 def _parse(rows: Sequence[_Row], geometry: Geometry, path: Path, share: float) -> PuzzleRows:
-    rows = [_counted_from_1(row, geometry.size) for row in rows]
+    rows, ratings = list(rows), np.full(len(rows), NOT_KNOWN, np.float64)
+    for index, row in enumerate(rows):
+        with _in_row(path, row.line):
+            rows[index] = _counted_from_1(row, geometry.size)
+            ratings[index] = _rating(row.rating)
     none = "." * geometry.num_cells
     puzzles = _plain_boards([row.puzzle for row in rows], geometry)
     solutions = _plain_boards([row.solution or none for row in rows], geometry)
-    ratings = np.full(len(rows), NOT_KNOWN, np.float64)
-    is_plain = puzzles is not None and solutions is not None
     if puzzles is None or solutions is None:
         puzzles, solutions = np.zeros((2, len(rows), geometry.size, geometry.size), np.int8)
-    for index, row in enumerate(rows):
-        try:
-            if not is_plain:
+        for index, row in enumerate(rows):
+            with _in_row(path, row.line):
                 puzzles[index] = _board(row.puzzle, geometry)
                 solutions[index] = _board(row.solution or none, geometry)
-            ratings[index] = _rating(row.rating)
-        except ValueError as error:
-            raise bad_row(path, row.line, str(error)) from None
     lines = np.array([row.line for row in rows])
     sources = np.array([row.source for row in rows], np.str_)
     return PuzzleRows(geometry, share, lines, puzzles, solutions, ratings, sources)
 
 
+@contextmanager
+def _in_row(path: Path, line: int) -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        raise bad_row(path, line, str(error)) from None
+
+
 def _board(text: str, geometry: Geometry) -> NDArray[np.int8]:
     if not text:
         raise ValueError("the row has no puzzle")
-    return board.parse(_cells(text, geometry.size), geometry)
+    return board.parse(text, geometry)
 
 
 def _plain_boards(texts: Sequence[str], geometry: Geometry) -> NDArray[np.int8] | None:
@@ -228,17 +256,18 @@ def _rating(text: str) -> float:
     if not text:
         return NOT_KNOWN
     with suppress(ValueError):
-        if isfinite(rating := float(text)) and rating >= 0:
+        if isfinite(rating := float(text.replace(",", "."))) and rating >= 0:
             return rating
     raise ValueError(f"the rating {text[:40]!r} is no number from 0 on")
 
 
 def _counted_from_1(row: _Row, size: int) -> _Row:
-    """Return a row with the digits 1 to N, of one that may have 0 to N - 1 and `.` for blanks."""
-    if "0" not in row.puzzle or "." not in row.puzzle:
+    """Return a row with the digits 1 to N, of one that has 0 to N - 1; ValueError if unclear."""
+    if "0" not in row.puzzle + row.solution:
         return row
-    puzzle, solution = row.puzzle.upper(), row.solution.upper()
-    if board.SYMBOLS[size] in puzzle:
+    puzzle, solution = (symbols_of(text, size).upper() for text in (row.puzzle, row.solution))
+    is_full = "0" in solution and not {".", board.SYMBOLS[size]} & {*solution}
+    if not counts_from_0(puzzle, size) and not is_full:
         return row
     return row._replace(
         puzzle=puzzle.translate(_COUNTED_FROM_0), solution=solution.translate(_COUNTED_FROM_0)

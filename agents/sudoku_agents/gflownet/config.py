@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
+
+from tyro.conf import arg
 
 from sudoku_agents.gflownet.orders import Order
 from sudoku_gym.plugins import find_env
@@ -55,7 +57,7 @@ class GFlowNetConfig(TrainingConfig):
     """order in which blanks are filled: any, rows or constrained, see `orders`"""
     updates: int = 40
     """updates an iteration, each on new trajectories"""
-    puzzles: int = 64
+    puzzles: Annotated[int, arg(name="puzzles-an-update")] = 64
     """puzzles an update"""
     repeats: int = 1
     """trajectories from each of them; log-partition-variance compares those of one puzzle"""

@@ -69,7 +69,8 @@ class TrainingConfig:
     """the fields that a resumed run must not change; a family adds its own"""
 
     env: EnvId = "Sudoku4x4-v0"
-    """id of the environment; training draws from its training puzzles only"""
+    """the puzzles, of which training draws from its part only: the id of an environment, a bank, or
+    a file; 'mine.csv?board=x9x9' of a variant"""
     run: Path = Path("runs/run")
     """folder for checkpoints and curves"""
     resume: bool = False

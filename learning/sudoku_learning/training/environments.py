@@ -7,6 +7,7 @@ from typing import Annotated, Any, TypeAlias
 
 import gymnasium as gym
 import numpy as np
+from tyro.conf import arg
 from tyro.constructors import PrimitiveConstructorSpec
 
 from sudoku_gym.board.actions import Actions
@@ -14,23 +15,40 @@ from sudoku_gym.envs.options import EnvOptions
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_gym.evaluation import Evaluation, evaluate
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.plugins import find_env, import_environment
+from sudoku_gym.plugins import find_env, import_environment, split_options
 from sudoku_gym.policies import Policy
-from sudoku_gym.puzzles import banks
+from sudoku_gym.puzzles import banks, files
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
 from sudoku_gym.puzzles.splitting import Parts, training_and_held_out
+from sudoku_gym.registration import ANY_BOARD, ENVIRONMENTS
+
+
+def _named_env(texts: list[str]) -> str:
+    """Return the id of an environment as it is named in the shell, or that of a list's."""
+    name, options = split_options(texts[0])
+    ids = [each for each, bank in ENVIRONMENTS.items() if bank == name]
+    if ids or not name.endswith(files.SUFFIXES):
+        return import_environment(ids[0] if ids else texts[0])
+    board = options.get("board")
+    if board is None:  # a checkpoint plays without the file
+        parts = files.stream_boards(name, chunk=1)
+        board = next((geometry.name for geometry, *_ in parts), None)
+    return f"{ANY_BOARD}?source={name}" + (f"&board={board}" if board else "")
+
 
 EnvId: TypeAlias = Annotated[
     str,
     PrimitiveConstructorSpec(
         nargs=1,
         metavar="STR",
-        instance_from_str=lambda texts: import_environment(texts[0]),
+        instance_from_str=_named_env,
         is_instance=lambda value: isinstance(value, str),
         str_from_instance=lambda value: [value],
     ),
+    arg(aliases=("--puzzles",)),
 ]
-"""The id of an environment, whose module is imported where it is given in the shell."""
+"""The id of an environment, whose module is imported where it is given in the shell; there it may
+be the name of a bank or a file of puzzles too."""
 
 
 class HeldOut:
@@ -78,7 +96,7 @@ def training_envs(env: str, num_envs: int, **options: Any) -> SudokuVectorEnv:
         options["split"] = "train"
     else:
         options |= {"source": training_source(env), "split": "all"}
-    envs = gym.make_vec(find_env(env).id, num_envs=num_envs, **options)
+    envs = gym.make_vec(find_env(env), num_envs=num_envs, **options)
     if not isinstance(envs, SudokuVectorEnv):
         raise ValueError(
             f"env={env!r} has no vector environment of this suite: register it with "

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
 
 _Config = TypeVar("_Config", bound=TrainingConfig)
+_CONFIG = (tyro.conf.CascadeSubcommandArgs,)  # options may stand behind `curriculum:x` too
 
 
 @dataclass(frozen=True)
@@ -97,21 +99,31 @@ class Training(Generic[_Config]):
     @property
     def finished(self) -> bool:
         """Whether the run is over."""
+        return bool(self.limit_met)
+
+    @property
+    def limit_met(self) -> str:
+        """The option that ended the run, with its value; empty while the run goes on."""
         minutes, extra = self.config.minutes, self.config.extra_iterations
-        return (
-            self.iteration >= self.config.iterations
-            or (self.curriculum.schedule.finished and self._iterations_after_the_end >= extra)
-            or (minutes is not None and self.seconds >= 60 * minutes)
-        )
+        if self.iteration >= self.config.iterations:
+            return f"--iterations {self.config.iterations}"
+        if self.curriculum.schedule.finished and self._iterations_after_the_end >= extra:
+            return f"--extra-iterations {extra}"
+        is_late = minutes is not None and self.seconds >= 60 * minutes
+        return f"--minutes {minutes:g}" if is_late else ""
 
     def run(self, console: Console | None = None) -> None:
-        """Train to the end, reporting to `console`.
+        """Train to the end, reporting to `console`; of a run that is over nothing is written.
 
         Raises:
             ValueError: if another process trains in the folder.
         """
         from sudoku_learning.training.tensorboard import open_writer, write_settings
 
+        if self.limit_met:
+            if console is not None:
+                console.print(f"Nothing to train, the run has met {self.limit_met}: raise it")
+            return
         resumed_at = self.steps if self.config.resume else None
         run, config = self.config.run, self.config.to_json()
         run.mkdir(parents=True, exist_ok=True)
@@ -275,13 +287,14 @@ def train_cli(
     """
     program = f"sudoku-gym train {name}"
     arguments = sys.argv[1:] if argv is None else list(argv)
-    config = tyro.cli(config_class, args=arguments, prog=program)
+    read = partial(tyro.cli, config_class, args=arguments, prog=program, config=_CONFIG)
+    config: _Config = read()
     if config.resume and (config.run / CONFIG_FILE).exists():
         # Options not given again keep their saved values.
         saved = saved_config(config.run, config_class)
         ray = replace(saved.ray, address=None)
         saved = replace(saved, run=config.run, resume=True, ray=ray)
-        config = tyro.cli(config_class, args=arguments, prog=program, default=saved)
+        config = read(default=saved)
     torch.set_num_threads(1)  # results do not depend on the number of cores
     Training(config, make_learner).run(Console())
     print(f"The run is in {config.run}: tensorboard --logdir {config.run}")

@@ -23,6 +23,18 @@ NINE_ROWS = [NINE[i : i + 9] for i in range(0, 81, 9)]
 GRID = "\n".join(NINE_ROWS)
 DRAWN = board.to_text(board.parse(NINE))
 FROM_0 = PUZZLE.translate(str.maketrans("1234", "0123"))
+TO_0 = str.maketrans("123456789ABCDEFG", "0123456789ABCDEF")
+_LARGE = puzzles.load("16x16", "test")
+HEX_FROM_1 = board.to_line(_LARGE.puzzles[0])
+HEX, HEX_SOLUTION = (
+    board.to_line(each[0]).translate(TO_0) for each in (_LARGE.puzzles, _LARGE.solutions)
+)
+HEX_GRID = "\n".join(re.findall("." * 16, HEX))
+TEN_ROWS = [
+    [(5 * (row % 2) + row // 2 + column) % 10 + 1 for column in range(10)] for row in range(10)
+]
+TEN = "." * 10 + board.to_line(TEN_ROWS[1:])
+TEN_FROM_0 = TEN.translate(TO_0)
 
 
 def written(tmp_path, name, text):
@@ -69,6 +81,10 @@ def test_variants_need_their_geometry(tmp_path, suffix):
         f"{PUZZLE},{SOLUTION}\n\n",
         f'"{PUZZLE}"\r\n',
         f"quizzes,solutions\n{PUZZLE.replace('.', '_')},\n",
+        f"quizzes;solutions;rating\n{PUZZLE};{SOLUTION};7,25\n",
+        f"puzzle\tsolution\n{PUZZLE}\t{SOLUTION}\n",
+        f"id|full board|board|clues\n7|{SOLUTION}|{PUZZLE.replace('.', '0')}|4\n",
+        f"1,{PUZZLE},{SOLUTION}\n",
     ],
 )
 def test_public_csv_forms(tmp_path, text):
@@ -90,6 +106,13 @@ def test_public_csv_forms(tmp_path, text):
         ("a.txt", f"Grid 01\n{GRID.replace('.', '0')}\nGrid 02\n{GRID}\n", [NINE] * 2),
         ("a.txt", f"{GRID.replace('.', '-')}\n\n{GRID.replace('.', '*')}\n", [NINE] * 2),
         ("a.txt", f"{DRAWN}\n\n{DRAWN}\n", [NINE] * 2),
+        ("a.txt", f"# a\n{GRID[:30]}\n# b\n{GRID[30:]}\n//\n{GRID}\n", [NINE] * 2),
+        ("a.txt", f"Sudoku Nr. 5:\n{GRID}\nGame A\n{GRID}\n[Puzzle]\n{GRID}", [NINE] * 3),
+        ("a.txt", HEX_GRID, [HEX_FROM_1]),
+        ("a.txt", HEX, [HEX_FROM_1]),
+        ("a.csv", f"{HEX},{HEX_SOLUTION}", [HEX_FROM_1]),
+        ("a.csv", f"{HEX.replace('.', '*')},", [HEX_FROM_1]),
+        ("a.txt", TEN_FROM_0, [TEN]),
         ("a.txt", FROM_0, [PUZZLE]),
         ("a.csv", f"{FROM_0},{SOLUTION.translate(str.maketrans('1234', '0123'))}\n", [PUZZLE]),
         ("a.sdk", f"#AMe\n#B01-02-2026\n#LEasy\n{GRID}\n", [NINE]),
@@ -98,6 +121,18 @@ def test_public_csv_forms(tmp_path, text):
 def test_forms_of_blanks_and_grids(tmp_path, name, text, lines):
     found = files.read(written(tmp_path, name, text))
     assert [board.to_line(puzzle) for puzzle in found.puzzles] == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (f"a,b\n1,{SOLUTION}\n", "line 2: no column holds .* in the header, puzzle, puzzles, quiz"),
+        (f"a,b\n{PUZZLE},{PUZZLE}\n", "line 2: several columns hold a board with blanks"),
+    ],
+)
+def test_a_csv_file_whose_puzzles_are_not_found_names_the_headers(tmp_path, text, problem):
+    with pytest.raises(ValueError, match=problem):
+        files.read(written(tmp_path, "a.csv", text))
 
 
 def test_16_symbols_are_a_row_of_a_16x16_board_where_the_geometry_says_so(tmp_path):
@@ -142,6 +177,8 @@ def test_a_quote_that_nothing_closes_hides_no_row_without_a_word(tmp_path):
         (f",{SOLUTION}", "the row has no puzzle"),
         (f"{PUZZLE},,hard", "the rating 'hard' is no number"),
         (f"{PUZZLE},,-3", "the rating '-3' is no number from 0 on"),
+        ("....1234...,", "a board of 11 cells"),
+        ("0000....12.4....,", "0 and . stand beside 4 .* if 0 is a blank, .* if 0 is a digit"),
     ],
 )
 def test_bad_rows_are_named(tmp_path, row, problem):
@@ -186,7 +223,7 @@ def test_boards_stream_whatever_their_number_of_solutions(tmp_path, suffix):
 
 
 def test_streams_read_no_further_than_asked(tmp_path):
-    path = written(tmp_path, "a.txt", f"{PUZZLE}\n" * 6 + "bad\n")
+    path = written(tmp_path, "a.txt", f"{PUZZLE}\n" * 6 + "12\n")
     stream = files.read_in_parts(path, chunk=3)
     assert len(next(stream)) == len(next(stream)) == 3
     with pytest.raises(ValueError, match="line 7"):

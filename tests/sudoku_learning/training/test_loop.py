@@ -18,9 +18,10 @@ from sudoku_curricula.schedules import (
     ReplayConfig,
     SuccessRateConfig,
 )
-from sudoku_gym import load_policy
+from sudoku_gym import load_policy, puzzles
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.training import LearnerState, Report, Training, TrainingConfig, checkpoint
+from sudoku_learning.training.environments import geometry_of_env
 from sudoku_learning.training.loop import train_cli
 from sudoku_learning.training.run_folder import checkpoint_in
 
@@ -270,6 +271,31 @@ def test_the_same_seed_gives_the_same_run(tmp_path):
     assert torch.equal(one.learner.drawn, other.learner.drawn)
     assert not torch.equal(one.learner.drawn, third.learner.drawn)
     assert np.isfinite(one.seconds)
+
+
+def test_a_run_that_is_over_says_which_limit_it_met_and_writes_nothing(tmp_path, capsys):
+    options = ["--run", str(tmp_path / "run"), "--validation-games", "4"]
+    options += ["curriculum:constant", "--iterations", "1"]  # in any order
+    assert train_cli(CountingConfig, Counting, "counting", options) == 0
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    again = ["--run", str(tmp_path / "run"), "--resume", "--validation-games", "8"]
+    assert train_cli(CountingConfig, Counting, "counting", again) == 0
+    assert "the run has met --iterations 1: raise it" in capsys.readouterr().out
+    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+
+def test_a_list_is_trained_on_and_known_by_its_board(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    puzzles.write("mine.csv", puzzles.load("6x6", "train")[:60])
+    options = ["--puzzles", "mine.csv", "--validation-games", "4", "--iterations", "1"]
+    with pytest.warns(UserWarning, match=r"mine\.csv says no split"):
+        assert train_cli(CountingConfig, Counting, "counting", options) == 0
+    env = json.loads(Path("runs/run/config.json").read_text())["env"]
+    assert env == "Sudoku-v0?source=mine.csv&board=6x6"
+    Path("mine.csv").unlink()
+    assert geometry_of_env(env).size == 6
+    with pytest.raises(ValueError, match="give a file of puzzles and the name of a board"):
+        geometry_of_env("Sudoku-v0?source=os:system")
 
 
 def test_a_resumed_run_joins_no_cluster_that_its_folder_alone_names(tmp_path):
