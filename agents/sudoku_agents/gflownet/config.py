@@ -57,7 +57,7 @@ class GFlowNetConfig(TrainingConfig):
     """order in which blanks are filled: any, rows or constrained, see `orders`"""
     updates: int = 40
     """updates an iteration, each on new trajectories"""
-    puzzles: Annotated[int, arg(name="puzzles-an-update")] = 64
+    puzzles: Annotated[int, arg(name="puzzles-per-update")] = 64
     """puzzles an update"""
     repeats: int = 1
     """trajectories from each of them; log-partition-variance compares those of one puzzle"""
