@@ -20,7 +20,14 @@ from sudoku_curricula.schedules import (
 )
 from sudoku_gym import load_policy, puzzles
 from sudoku_gym.storage.configs import registered
-from sudoku_learning.training import LearnerState, Report, Training, TrainingConfig, checkpoint
+from sudoku_learning.training import (
+    Learner,
+    LearnerState,
+    Report,
+    Training,
+    TrainingConfig,
+    checkpoint,
+)
 from sudoku_learning.training.environments import geometry_of_env
 from sudoku_learning.training.loop import train_cli
 from sudoku_learning.training.run_folder import checkpoint_in
@@ -37,7 +44,7 @@ class CountingConfig(TrainingConfig):
     """steps an iteration"""
 
 
-class Counting:
+class Counting(Learner):
     """Draws from both generators, plays hidden singles from its third iteration on."""
 
     metrics = ("evenness",)
@@ -171,13 +178,13 @@ def test_two_trainings_do_not_share_a_folder(tmp_path):
     config = small(tmp_path / "run")
     other = train(config)
 
-    class Learner(Counting):
+    class Doing(Counting):
         def learn(self, blanks, random, progress):
             with pytest.raises(ValueError, match="another training is running in"):
                 other.run()
             return super().learn(blanks, random, progress)
 
-    Training(config, Learner).run()
+    Training(config, Doing).run()
     with pytest.raises(ValueError, match="already holds a run"):
         train(config)
 
