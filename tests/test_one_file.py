@@ -30,6 +30,11 @@ def solves(rate: float) -> Callable[[dict[str, Any]], bool]:
 
 
 PROGRAMS = {
+    "calphazero": Program(
+        "--num-iterations 3 --num-envs 16 --num-simulations 8 --max-blanks 4 --test-puzzles 20",
+        lambda results: results["train split, 100 simulations"].completion_rate > 0.9,
+        {"losses/policy_loss", "losses/value_loss", "losses/entropy", "curriculum/blanks"},
+    ),
     "expert_iteration": Program(
         "--size 4 --total-updates 20 --test-puzzles 50",
         solves(0.93),
