@@ -12,6 +12,7 @@ from sudoku_agents.calphazero.policy import (
     evaluator,
 )
 from sudoku_agents.calphazero.search import SearchConfig, tree_search
+from sudoku_agents.dqn.agent import PLAY_RESTARTS
 from sudoku_agents.expert_iteration.policy import SEARCH_RESTARTS
 from sudoku_gym import board, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
@@ -81,7 +82,7 @@ def test_restarts_solve_at_once_what_the_first_start_does_not():
 def test_networks_that_converge_take_restarts(name):
     policy = load_policy(f"{name}?restarts=8&rounds=64&noise=0.5")
     assert (policy.restarts.count, policy.restarts.noise) == (8, 0.5)
-    default = NO_RESTARTS if name == "dqn" else Restarts(DEFAULT_RESTARTS)
+    default = Restarts(PLAY_RESTARTS if name == "dqn" else DEFAULT_RESTARTS)
     assert load_policy(name).restarts == default
     assert load_policy(f"{name}?restarts=0").restarts == NO_RESTARTS
 
