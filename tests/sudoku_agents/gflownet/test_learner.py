@@ -99,8 +99,7 @@ def test_losses_differ_where_the_tree_leaves_a_choice(tmp_path, puzzle, is_equal
         assert (loss == 0) == torch.equal(before, after) == is_equal
         return after
 
-    found = [weights(kind) for kind in ("trajectory-balance", "sub-trajectory-balance")]
-    assert torch.equal(*found) == is_equal
+    assert torch.equal(*map(weights, ("trajectory-balance", "sub-trajectory-balance"))) == is_equal
 
 
 def first_moves(policy, some, seed):
