@@ -91,7 +91,7 @@ class DQNConfig(TrainingConfig):
     agent: ClassVar[str] = "dqn"
     fixed: ClassVar[tuple[str, ...]] = (
         *TrainingConfig.fixed,
-        *("network", "values", "dueling", "replay", "weights"),
+        *("network", "values", "dueling", "replay"),
     )
 
     run: Path = Path("runs/dqn")
@@ -125,9 +125,6 @@ class DQNConfig(TrainingConfig):
         default_factory=lambda: OptimizerConfig(4e-3, constant_share=0.5)
     )
     """Adam; a batch of transitions"""
-    weights: Path | None = None
-    """folder of a checkpoint or a run of a network of the same form, whose weights this one begins
-    with; None draws them"""
     network: NetworkConfig = field(
         default_factory=lambda: FactorGraphConfig(
             test_rounds=64, intersections=True, convergence_margin=1.0

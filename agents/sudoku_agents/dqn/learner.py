@@ -44,7 +44,6 @@ from sudoku_learning.training.sampling import (
     make_sampler,
     split_games,
 )
-from sudoku_learning.training.weights import load_initial_weights
 
 
 @dataclass(frozen=True)
@@ -171,7 +170,6 @@ class DQNLearner(SamplingLearner):
         self._geometry = geometry_of_env(config.env)
         make = partial(make_q_network, config, self._geometry)
         self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
-        load_initial_weights(config.weights, config, self.network)
         self.optimizer = Optimizer(self.network, config.optimizer)
         self._average = EMA(self.network, self.optimizer, 1 - config.targets.tau)
         self.replay = TransitionReplay(

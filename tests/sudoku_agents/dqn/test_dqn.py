@@ -138,16 +138,6 @@ def test_an_interrupted_run_continues_to_the_bit(tmp_path, monkeypatch, changes)
         np.testing.assert_array_equal(array, wanted.arrays[name], strict=True)
 
 
-def test_a_run_begins_with_the_weights_that_played_another(tmp_path):
-    first = train(small(tmp_path / "first", iterations=1))
-    first.run()
-    second = train(small(tmp_path / "second", weights=tmp_path / "first", seed=1))
-    played = first.learner.target_network.state_dict()
-    for network in (second.learner.network, second.learner.target_network):
-        found = network.state_dict()
-        assert all(torch.equal(found[name], weight) for name, weight in played.items())
-
-
 @pytest.mark.nightly
 @pytest.mark.xdist_group("ray")
 def test_actors_play_what_one_process_plays(actors_change_nothing):
