@@ -62,7 +62,6 @@ class Setting(NamedTuple):
 SETTINGS = {
     "4x4": Setting("4x4", 2, 12, 1, 200_000),
     "6x6": Setting("6x6", 2, 26, 1, 600_000),
-    "dqn-6x6": Setting("6x6", 2, 26, 4, 30_000, 40),
     "dqn-9x9": Setting("9x9", 16, 56, 5, 60_000, 30),
 }
 # by their own defaults, but for the levels, and for the threshold of those that climb
