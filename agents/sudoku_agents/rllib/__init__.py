@@ -5,25 +5,17 @@ from sudoku_gym.plugins import suggest_extra
 with suggest_extra("sudoku_agents.rllib"):
     import ray.rllib  # noqa: F401 - asked for before the modules below fail on half of it
 
-from sudoku_agents.rllib.configs import (
-    MaskedSudoku,
-    appo_config,
-    dqn_config,
-    ppo_config,
-    sudoku_config,
-)
-from sudoku_agents.rllib.modules import MaskedActorCritic, MaskedQNetwork
+from sudoku_agents.rllib.configs import MaskedSudoku, appo_config, ppo_config, sudoku_config
+from sudoku_agents.rllib.modules import MaskedActorCritic
 from sudoku_agents.rllib.play import MODULE_PATH, RLlibPolicy, SplitEvaluation, held_out
 
 __all__ = [
     "MODULE_PATH",
     "MaskedActorCritic",
-    "MaskedQNetwork",
     "MaskedSudoku",
     "RLlibPolicy",
     "SplitEvaluation",
     "appo_config",
-    "dqn_config",
     "held_out",
     "ppo_config",
     "sudoku_config",

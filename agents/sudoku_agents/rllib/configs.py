@@ -1,4 +1,4 @@
-"""Ready configurations: PPO, APPO and DQN on Sudoku, masked, with or without a curriculum.
+"""Ready configurations: PPO and APPO on Sudoku, masked, with or without a curriculum.
 
 Each function returns RLlib's own configuration, and everything in it can be set again:
 `ppo_config("Sudoku9x9-v0").env_runners(num_env_runners=4).training(lr=3e-4)`.
@@ -15,11 +15,10 @@ from typing import Any, TypeVar
 import gymnasium as gym
 from ray.rllib.algorithms import AlgorithmConfig
 from ray.rllib.algorithms.appo import APPOConfig
-from ray.rllib.algorithms.dqn import DQNConfig
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 
-from sudoku_agents.rllib.modules import MaskedActorCritic, MaskedQNetwork
+from sudoku_agents.rllib.modules import MaskedActorCritic
 from sudoku_agents.rllib.play import held_out
 from sudoku_curricula import Curriculum, ScheduleConfig
 from sudoku_curricula.rllib import add_curriculum
@@ -63,7 +62,7 @@ def ppo_config(env: str, *, num_envs: int = 64, **options: Any) -> PPOConfig:
         grad_clip=0.5,
     )
     config.env_runners(num_env_runners=0)
-    return sudoku_config(config, MaskedActorCritic, env, num_envs=num_envs, **options)
+    return sudoku_config(config, env, num_envs=num_envs, **options)
 
 
 def appo_config(env: str, *, num_envs: int = 64, **options: Any) -> APPOConfig:
@@ -78,28 +77,11 @@ def appo_config(env: str, *, num_envs: int = 64, **options: Any) -> APPOConfig:
     config.env_runners(num_env_runners=1, rollout_fragment_length=16).learners(num_learners=0)
     # Results by steps, not every ten seconds: the curriculum looks at them.
     config.reporting(min_time_s_per_iteration=None, min_sample_timesteps_per_iteration=4096)
-    return sudoku_config(config, MaskedActorCritic, env, num_envs=num_envs, **options)
-
-
-def dqn_config(env: str, *, num_envs: int = 16, **options: Any) -> DQNConfig:
-    """Configure double DQN with masked targets and masked exploration; see `sudoku_config`."""
-    config = DQNConfig().training(
-        lr=1e-3,
-        train_batch_size=256,
-        gamma=1.0,
-        epsilon=[(0, 1.0), (10_000, 0.05)],
-        target_network_update_freq=1280,
-        num_steps_sampled_before_learning_starts=1000,
-        replay_buffer_config={"type": "EpisodeReplayBuffer", "capacity": 50_000},
-        dueling=False,
-    )
-    config.env_runners(num_env_runners=0)
-    return sudoku_config(config, MaskedQNetwork, env, num_envs=num_envs, **options)
+    return sudoku_config(config, env, num_envs=num_envs, **options)
 
 
 def sudoku_config(
     config: _Config,
-    module: type[MaskedActorCritic | MaskedQNetwork],
     env: str,
     *,
     num_envs: int,
@@ -112,7 +94,6 @@ def sudoku_config(
 
     Args:
         config: is changed, and returned.
-        module: has the heads that the algorithm asks for.
         env: id of the environment, e.g. `"Sudoku9x9-v0"`.
         num_envs: boards that each runner steps together.
         network: the body, e.g. `MLPConfig()`; None means `FactorGraphConfig()`.
@@ -153,7 +134,7 @@ def sudoku_config(
     config.evaluation(evaluation_config={"num_envs_per_env_runner": 1})
     config.fault_tolerance(restart_failed_env_runners=True, delay_between_env_runner_restarts_s=0)
     config.rl_module(
-        rl_module_spec=RLModuleSpec(module_class=module),
+        rl_module_spec=RLModuleSpec(module_class=MaskedActorCritic),
         model_config={"network": network, "geometry": board.geometry},
     )
     return config

@@ -37,7 +37,7 @@ class RLlibPolicy(PlacementPolicy):
 
     Args:
         module: takes the observations of `MaskedObservation`, and returns
-            `Columns.ACTION_DIST_INPUTS`, one logit or value a placement.
+            `Columns.ACTION_DIST_INPUTS`, one logit a placement.
     """
 
     def __init__(self, module: RLModule) -> None:
@@ -63,7 +63,7 @@ class RLlibPolicy(PlacementPolicy):
     def choose(
         self, boards: NDArray[np.int8], masks: NDArray[np.bool_], games: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """Choose the placement with the module's highest logit or value."""
+        """Choose the placement with the module's highest logit."""
         observations = {
             "observations": torch.from_numpy(boards),
             "action_mask": torch.from_numpy(masks),

@@ -5,16 +5,12 @@ from sudoku_gym.plugins import suggest_extra
 with suggest_extra("sudoku_agents.sb3"):
     import sb3_contrib  # noqa: F401 - asked for before the modules below fail on half of it
 
-from sudoku_agents.sb3.dqn import FactorGraphDQNPolicy, MaskedDQN, MaskedDQNPolicy
 from sudoku_agents.sb3.play import SB3Policy
 from sudoku_agents.sb3.ppo import FactorGraphPolicy
 from sudoku_agents.sb3.vec_env import SudokuVecEnv, make_vec_env
 
 __all__ = [
-    "FactorGraphDQNPolicy",
     "FactorGraphPolicy",
-    "MaskedDQN",
-    "MaskedDQNPolicy",
     "SB3Policy",
     "SudokuVecEnv",
     "make_vec_env",

@@ -14,7 +14,6 @@ from sudoku_agents.rllib import (
     RLlibPolicy,
     SplitEvaluation,
     appo_config,
-    dqn_config,
     held_out,
     ppo_config,
 )
@@ -45,18 +44,14 @@ def build():
 
 def small(config=ppo_config, **options):
     made = config("Sudoku4x4-v0", **{"num_envs": 8, "blanks": 5, **options})
-    if config is dqn_config:
-        made.training(num_steps_sampled_before_learning_starts=100, train_batch_size=32)
-        made.reporting(min_sample_timesteps_per_iteration=200)
-    else:
-        made.training(train_batch_size_per_learner=256)
-        made.reporting(min_sample_timesteps_per_iteration=256)
+    made.training(train_batch_size_per_learner=256)
+    made.reporting(min_sample_timesteps_per_iteration=256)
     return made.training(minibatch_size=128, num_epochs=1) if config is ppo_config else made
 
 
 @pytest.mark.parametrize(
     ("config", "network"),
-    [(ppo_config, MLPConfig((32,))), (appo_config, None), (dqn_config, None)],
+    [(ppo_config, MLPConfig((32,))), (appo_config, None)],
 )
 def test_every_algorithm_trains_and_plays_legally(config, network, build):
     algorithm = build(small(config, network=network))

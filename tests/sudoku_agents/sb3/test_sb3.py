@@ -9,13 +9,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.vec_env import VecMonitor
 
-from sudoku_agents.sb3 import (
-    FactorGraphPolicy,
-    MaskedDQN,
-    MaskedDQNPolicy,
-    SB3Policy,
-    make_vec_env,
-)
+from sudoku_agents.sb3 import FactorGraphPolicy, SB3Policy, make_vec_env
 from sudoku_agents.sb3.observations import boards_and_legal, decode, encode
 from sudoku_gym import board, evaluate, load_policy
 from sudoku_gym.geometry import Geometry, sudoku_x
@@ -137,14 +131,15 @@ def states():
     return np.append(np.random.get_state()[1], torch.get_rng_state())  # noqa: NPY002
 
 
-@pytest.mark.parametrize("algorithm", [MaskablePPO, PPO, DQN, MaskedDQN])
+@pytest.mark.parametrize("algorithm", [MaskablePPO, PPO, DQN])
 def test_what_is_drawn_depends_on_the_seed_alone(algorithm):
     env = make_vec_env("Sudoku4x4-v0", 4)
-    kinds = {MaskablePPO: FactorGraphPolicy, MaskedDQN: MaskedDQNPolicy}
-    model = algorithm(kinds.get(algorithm, "MlpPolicy"), env, seed=0, device="cpu")
+    is_masked = algorithm is MaskablePPO
+    kind = FactorGraphPolicy if is_masked else "MlpPolicy"
+    model = algorithm(kind, env, seed=0, device="cpu")
     model.exploration_rate = 0.5
     policy = SB3Policy(model, deterministic=False)
-    if algorithm in kinds:  # the others choose illegal actions
+    if is_masked:  # the others choose illegal actions
         check_policy(policy, Geometry.standard(4))
     puzzles = load("4x4", "test")[::400]
     before, own = states(), deepcopy(model.action_space.np_random)
