@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 DEMO ?= $(BIN)/python examples/demo.py
 PYTEST_ARGS ?= -n 2 --dist loadgroup
 PAPER_ARGS ?=
+PAPERS := calphazero multiverse guissart khan panchal
 PACKAGES := sudoku_gym curricula learning agents baselines tests examples benchmarks
 
 # Two threads a process on a machine with two cores are slower than one, often by far.
@@ -14,7 +15,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo reproduce-calphazero test test-all coverage lint format types docs tables build clean
+.PHONY: help demo reproduce $(PAPERS:%=reproduce-%) test test-all coverage lint format types docs tables build clean
 
 help:  ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-21s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,8 +23,17 @@ help:  ## Show the targets
 demo: $(VENV)/.installed-agents  ## Train a network to solve 9x9 by itself, compare it with baselines
 	$(DEMO)
 
-reproduce-calphazero: $(VENV)/.installed-agents  ## Train as the cAlphaZero paper did (PAPER_ARGS='--minutes 600')
-	$(BIN)/python benchmarks/reproduce_calphazero.py $(PAPER_ARGS)
+# A program a paper, which goes on where it was stopped; PAPER_ARGS are its options (--help).
+reproduce-calphazero: PAPER := reproduce_calphazero.py
+reproduce-multiverse: PAPER := neural_4x4.py multiverse
+reproduce-guissart: PAPER := neural_9x9.py guissart
+reproduce-khan: PAPER := belief_propagation.py
+reproduce-panchal: PAPER := classical.py
+$(PAPERS:%=reproduce-%): $(VENV)/.installed-agents
+	$(BIN)/python benchmarks/$(PAPER) $(PAPER_ARGS)
+
+reproduce:  ## Name the targets that run a paper again: reproduce-calphazero and so on
+	@echo $(PAPERS:%=reproduce-%)
 
 test: $(VENV)/.installed-dev  ## Run the tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
