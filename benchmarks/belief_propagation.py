@@ -75,12 +75,8 @@ METHODS: dict[str, Callable[[int], CountingSolver]] = {
     "+ weights 0.45": lambda n: sum_product(iterations=n, weight=0.45),
     "+ weights, damping, residual": lambda n: fractional_bp(iterations=n, **UNITS_ONLY),
     "+ placements (fractional-bp)": lambda n: fractional_bp(iterations=n),
-    "fractional-bp, cover-check": lambda n: fractional_bp(iterations=n, check="cover-check"),
     "no check, hard zeros alone": lambda n: fractional_bp(iterations=n, check_every=0),
 }
-FLOODED = [  # they have a row with zeros that act at once, too
-    name for name in METHODS if name.startswith(("sum-", "max-", "eq. 5"))
-] + ["+ damping 0.5", "+ weights 0.45"]
 FIGURE = (
     "sum-product, arg-max",
     "sum-product, check",
@@ -140,17 +136,6 @@ def main(argv: Sequence[str] | None = None) -> None:
         draw(of_part(results.rows, "accuracy"), config, name)
 
 
-def with_serial_zeros(name: str) -> Callable[[int], CountingSolver]:
-    """Return one of `FLOODED` with the other schedule."""
-
-    def make(iterations: int) -> CountingSolver:
-        flooding = METHODS[name](iterations)
-        assert isinstance(flooding, BeliefPropagation)
-        return BeliefPropagation(flooding.config, schedule="serial-zeros")
-
-    return make
-
-
 def choose_puzzles(config: Config) -> PuzzleSet:
     if config.puzzles is not None:
         return puzzles.read(config.puzzles)
@@ -160,8 +145,7 @@ def choose_puzzles(config: Config) -> PuzzleSet:
 
 def accuracy(config: Config, chosen: PuzzleSet, puzzle_list: str, results: Results) -> None:
     limit = config.iterations
-    serial = {f"{name}, serial zeros": with_serial_zeros(name) for name in FLOODED}
-    for name, make in (METHODS | serial).items():
+    for name, make in METHODS.items():
         key = {"part": "accuracy", "puzzles": puzzle_list, "iterations": limit, "method": name}
         key["count"] = len(chosen)
         is_wanted = not config.methods or any(part in name for part in config.methods)
@@ -202,10 +186,10 @@ def contradictions(config: Config, chosen: PuzzleSet, puzzle_list: str, results:
     """Add one wrong given, legal by itself, to each puzzle: no solution is left."""
     spoilt = with_a_wrong_given(chosen, np.random.default_rng(config.seed))
     makers: dict[str, BeliefPropagation] = {
-        "sum-product": sum_product(schedule="serial-zeros"),
-        "max-product": max_product(schedule="serial-zeros"),
-        "eq. 5": sum_product(rule="polynomial", schedule="serial-zeros"),
-        "sum-product with placements": sum_product(placement_weight=0.1, schedule="serial-zeros"),
+        "sum-product": sum_product(),
+        "max-product": max_product(),
+        "eq. 5": sum_product(rule="polynomial"),
+        "sum-product with placements": sum_product(placement_weight=0.1),
         "fractional-bp": fractional_bp(),
     }
     for name, maker in makers.items():

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,8 @@ from sudoku_baselines.classical.solvers import clauses_of, literals_of
 from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.generator import generate
 from sudoku_gym.puzzles.orbits import canonical_keys
-from sudoku_gym.puzzles.puzzle_set import PuzzleSet
-from sudoku_gym.storage.atomic import write_text
+from sudoku_gym.puzzles.puzzle_set import NOT_KNOWN, PuzzleSet
+from sudoku_gym.storage.atomic import atomic_write, write_text
 
 DATA = Path(banks.__file__).parent / "data"
 SHARES = {"train": 0.8, "validation": 0.1, "test": 0.1}
@@ -168,10 +169,35 @@ def main(argv: Sequence[str] | None = None) -> None:
         if len(wrong):
             raise SystemExit(f"{name}: the SAT solver disagrees about puzzles {wrong[:10]}")
         path = DATA / f"{name}.npz"
-        banks.write_bank(path, bank, splits, keys)
+        write_bank(path, bank, splits, keys)
         write_checksums()
         print(f"{name}: {summary(bank, splits)}, {path.stat().st_size:,} bytes, ", end="")
         print(f"{perf_counter() - start:.0f} s", flush=True)
+
+
+def write_bank(
+    path: Path, puzzle_set: PuzzleSet, splits: NDArray[np.int8], keys: NDArray[np.uint64]
+) -> None:
+    """Write a bank's npz file atomically: splits int8 `[M]`, and the key of each orbit.
+
+    Ratings and sources are written if any is known.
+    """
+    known: dict[str, Any] = {}
+    if (puzzle_set.ratings != NOT_KNOWN).any() or (puzzle_set.sources != "").any():
+        known = {"ratings": puzzle_set.ratings, "sources": puzzle_set.sources}
+    cells = puzzle_set.geometry.num_cells
+    with atomic_write(path) as temporary:
+        np.savez_compressed(
+            temporary,
+            solutions=puzzle_set.solutions.reshape(-1, cells),
+            givens=np.packbits(puzzle_set.puzzles.reshape(-1, cells) > 0, axis=1),
+            grades=puzzle_set.grades,
+            orbits=puzzle_set.orbits,
+            minimal=puzzle_set.minimal,
+            splits=splits,
+            keys=keys,
+            **known,
+        )
 
 
 def write_checksums() -> None:

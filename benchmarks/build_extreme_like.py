@@ -22,11 +22,10 @@ import numpy as np
 import tyro
 from numpy.typing import NDArray
 
-from build_banks import DATA, disagreements, write_checksums
+from build_banks import DATA, disagreements, write_bank, write_checksums
 from hardening import harden
 from results import Row, command_of, keep
 from sudoku_gym import puzzles, solver
-from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource
 
@@ -61,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         raise SystemExit("the SAT solver disagrees about a puzzle")
     if not config.smoke:
         test = np.full(len(bank), puzzles.SPLITS.index("test"), np.int8)
-        banks.write_bank(DATA / f"{NAME}.npz", bank, test, np.empty(0, np.uint64))
+        write_bank(DATA / f"{NAME}.npz", bank, test, np.empty(0, np.uint64))
         write_checksums()
     keep(config.out, NAME, command_of(__file__, argv), rows(bank, config.tdoku))
 

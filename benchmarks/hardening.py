@@ -16,15 +16,13 @@ import numpy as np
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.compiler.random_stream import new_stream, next_below
 from sudoku_gym.geometry.symmetry import group_of
-from sudoku_gym.puzzles.difficulty import count_guesses, grade, median_guesses, new_symmetry
+from sudoku_gym.puzzles.difficulty import count_guesses, grade, new_symmetry
 from sudoku_gym.puzzles.digging import (
     count_other_solutions,
     is_minimal,
     new_dig,
     remove_givens,
-    shuffle_givens,
     start_dig,
-    wrong_cell,
 )
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.solver.cover_bits import NO_RUNTIME_JIT, cover_tables, reset_weights
@@ -34,6 +32,7 @@ _SEARCHES = 15  # a score is the median guesses of this number of searches
 _SLACK = 0.85  # a new puzzle is accepted with at least this share of the current score
 _FIRST_SHARE = 0.3  # and made minimal if its first search takes at least this share
 _PAIRS = 5  # one step in `_PAIRS` removes two givens
+_BEHIND = 3  # a bound is missed when the searches below it exceed the others by this number
 
 
 def harden(
@@ -142,3 +141,51 @@ def _exchange(stream, searcher, removed, order, puzzle, solution):
             order[total, 0] = order[total, 1] = cell
             total += 1
     return total
+
+
+@njit(**NO_RUNTIME_JIT)
+def shuffle_givens(stream, puzzle, order):
+    """Write the given cells to `order [N**2, 2]` in random order; return their number."""
+    count = 0
+    for cell in range(len(puzzle)):
+        if puzzle[cell] > 0:
+            i = next_below(stream, count + 1)
+            order[count, 0] = order[count, 1] = order[i, 0]
+            order[i, 0] = order[i, 1] = cell
+            count += 1
+    return count
+
+
+@njit(**NO_RUNTIME_JIT)
+def wrong_cell(stream, removed, other, solution):
+    """Return a random cell, not in `removed`, where two solutions differ; -1 if there is none."""
+    chosen, count = -1, 0
+    for cell in range(len(solution)):
+        is_removed = False
+        for i in range(len(removed)):
+            is_removed |= removed[i, 0] == cell
+        if other[cell] != solution[cell] and not is_removed:
+            count += 1
+            if next_below(stream, count) == 0:
+                chosen = cell
+    return chosen
+
+
+@njit(**NO_RUNTIME_JIT)
+def median_guesses(stream, searcher, group, symmetry, bound, puzzle, guesses):
+    """Return the median guesses of `len(guesses)` searches, which are written to `guesses`.
+
+    Returns -1 once it is clear that `bound` is missed.
+    """
+    behind = 0
+    for i in range(len(guesses)):
+        count = count_guesses(stream, searcher, group, symmetry, puzzle)
+        behind += 1 if count < bound else -1
+        if behind == _BEHIND:
+            return -1.0
+        rank = i
+        while rank > 0 and guesses[rank - 1] > count:
+            guesses[rank] = guesses[rank - 1]
+            rank -= 1
+        guesses[rank] = count
+    return float(guesses[len(guesses) // 2])

@@ -16,23 +16,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hardening import median_guesses, shuffle_givens, wrong_cell
 from sudoku_gym.compiler.intrinsics import lowest_bit
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.compiler.lanes import NUM_LANES
 from sudoku_gym.compiler.random_stream import COUNTER, KEY, next_unit
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import group_of
-from sudoku_gym.puzzles.difficulty import count_guesses, median_guesses, new_symmetry
+from sudoku_gym.puzzles.difficulty import count_guesses, new_symmetry
 from sudoku_gym.puzzles.digging import (
     conclude,
     is_minimal,
     new_dig,
     others_of_lane,
     remove_next,
-    shuffle_givens,
     start_dig,
     start_lane,
-    wrong_cell,
 )
 from sudoku_gym.solver.band_words import NUM_CELLS
 from sudoku_gym.solver.cover_bits import cover_tables

@@ -28,7 +28,6 @@ COMMANDS = {
     "plot": ("Draw the curves of runs.", "sudoku_curricula.plots:plot"),
     "solve": ("Solve puzzles.", "sudoku_gym.cli.solve:solve"),
     "generate": ("Make puzzles.", "sudoku_gym.cli.generate:generate"),
-    "play": ("Solve a puzzle by hand.", "sudoku_gym.cli.play:play"),
     "watch": ("Watch a policy play.", "sudoku_gym.cli.watch:watch"),
     "record": ("Record games for Minari.", "sudoku_gym.cli.data:record"),
     "export": ("Write a network as ONNX.", "sudoku_learning.networks.onnx:export"),
@@ -78,8 +77,7 @@ def parse(words: list[str]) -> Callable[[], int]:
         return _print_version
     name, *arguments = words
     if name not in COMMANDS:
-        words_near = {**{each: each for each in COMMANDS}, "evaluate": "compare", "text": "play"}
-        near = [f"{words_near[each]}, or " for each in get_close_matches(name, words_near, 1)]
+        near = [f"{each}, or " for each in get_close_matches(name, COMMANDS, 1)]
         raise ValueError(f"no command {name!r}: use {''.join(near)}one of {', '.join(COMMANDS)}")
     function = plugins.load_attribute(COMMANDS[name][1])
     if name == "train":  # the trainer reads the rest

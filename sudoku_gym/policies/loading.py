@@ -25,11 +25,6 @@ from sudoku_gym.storage.reading import error_context, read_json, sha256_of
 
 CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "weights.safetensors"
-_NEW_NAMES = {
-    "surest-marginal": "marginal?mode=argmax",
-    "drawn-marginal": "marginal?mode=sample",
-    "calphazero?search=retry": "expert-iteration?search=best-first",
-}
 
 
 def load_policy(
@@ -121,9 +116,6 @@ def find_policy(name_or_path: str | os.PathLike[str]) -> tuple[str, Any, dict[st
         return os.fspath(name_or_path), Path(name_or_path), {}
     name, options = plugins.split_options(name_or_path)
     entries = plugins.available("policies")
-    for former in (name, f"{name}?search={options.get('search')}"):
-        if former in _NEW_NAMES:
-            raise ValueError(f"{former!r} is called {_NEW_NAMES[former]!r} now")
     if name in entries:
         return name, plugins.load("policies", name), options
     if name.startswith(HUB_PREFIX):

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from importlib import resources
-from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +19,7 @@ from sudoku_gym import board, plugins, solver
 from sudoku_gym.geometry import Geometry, jigsaw, latin_square, sudoku_x, windows
 from sudoku_gym.puzzles import complete4x4
 from sudoku_gym.puzzles.difficulty import grade
-from sudoku_gym.puzzles.puzzle_set import COLUMNS, NOT_KNOWN, PuzzleSet
-from sudoku_gym.storage.atomic import atomic_write
+from sudoku_gym.puzzles.puzzle_set import COLUMNS, PuzzleSet
 
 SPLITS = ("train", "validation", "test")
 """The parts of a bank; no two share an orbit."""
@@ -149,28 +147,3 @@ def _bank(name: str) -> _Bank:
         known = {column: stored[column] for column in ("ratings", "sources") if column in stored}
         whole = PuzzleSet(puzzles, solutions, geometry, name, "all", *columns, **known)
         return _Bank(whole, stored["splits"], stored["keys"])
-
-
-def write_bank(
-    path: Path, puzzle_set: PuzzleSet, splits: NDArray[np.int8], keys: NDArray[np.uint64]
-) -> None:
-    """Write a bank's npz file atomically: splits int8 `[M]`, and the key of each orbit.
-
-    Ratings and sources are written if any is known.
-    """
-    known: dict[str, Any] = {}
-    if (puzzle_set.ratings != NOT_KNOWN).any() or (puzzle_set.sources != "").any():
-        known = {"ratings": puzzle_set.ratings, "sources": puzzle_set.sources}
-    cells = puzzle_set.geometry.num_cells
-    with atomic_write(path) as temporary:
-        np.savez_compressed(
-            temporary,
-            solutions=puzzle_set.solutions.reshape(-1, cells),
-            givens=np.packbits(puzzle_set.puzzles.reshape(-1, cells) > 0, axis=1),
-            grades=puzzle_set.grades,
-            orbits=puzzle_set.orbits,
-            minimal=puzzle_set.minimal,
-            splits=splits,
-            keys=keys,
-            **known,
-        )

@@ -30,7 +30,6 @@ GRADES = ("naked singles", "hidden singles", "locked candidates", "pairs", "sear
 """The grades by number: grade 2 is `GRADES[2]`, puzzles that need locked candidates."""
 
 _ONE = np.uint32(1)
-_BEHIND = 3  # a bound is missed when the searches below it exceed the others by this number
 
 
 def grade(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.int8]:
@@ -309,23 +308,3 @@ def count_guesses(stream, searcher, group, symmetry, puzzle):
     if load_board(workspace, moved, no_bans, solution, tables) < 0:
         return 0
     return explore(workspace, 2, node_limit, solution, first_solution, tables)[1]
-
-
-@njit(**NO_RUNTIME_JIT)
-def median_guesses(stream, searcher, group, symmetry, bound, puzzle, guesses):
-    """Return the median guesses of `len(guesses)` searches, which are written to `guesses`.
-
-    Returns -1 once it is clear that `bound` is missed.
-    """
-    behind = 0
-    for i in range(len(guesses)):
-        count = count_guesses(stream, searcher, group, symmetry, puzzle)
-        behind += 1 if count < bound else -1
-        if behind == _BEHIND:
-            return -1.0
-        rank = i
-        while rank > 0 and guesses[rank - 1] > count:
-            guesses[rank] = guesses[rank - 1]
-            rank -= 1
-        guesses[rank] = count
-    return float(guesses[len(guesses) // 2])

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym.compiler.jit import inlined, njit
-from sudoku_gym.compiler.random_stream import next_below
 from sudoku_gym.solver.band_words import ban_candidate
 from sudoku_gym.solver.cover_bits import NO_RUNTIME_JIT, load_board, reset_weights
 from sudoku_gym.solver.depth_first import explore
@@ -151,31 +150,3 @@ def others_of_lane(search, lane, dig):
     if not state.decided:
         return _NOT_KNOWN
     return state.found - (1 if single_cell(dig, lane) < 0 else 0)
-
-
-@njit(**NO_RUNTIME_JIT)
-def shuffle_givens(stream, puzzle, order):
-    """Write the given cells to `order [N**2, 2]` in random order; return their number."""
-    count = 0
-    for cell in range(len(puzzle)):
-        if puzzle[cell] > 0:
-            i = next_below(stream, count + 1)
-            order[count, 0] = order[count, 1] = order[i, 0]
-            order[i, 0] = order[i, 1] = cell
-            count += 1
-    return count
-
-
-@njit(**NO_RUNTIME_JIT)
-def wrong_cell(stream, removed, other, solution):
-    """Return a random cell, not in `removed`, where two solutions differ; -1 if there is none."""
-    chosen, count = -1, 0
-    for cell in range(len(solution)):
-        is_removed = False
-        for i in range(len(removed)):
-            is_removed |= removed[i, 0] == cell
-        if other[cell] != solution[cell] and not is_removed:
-            count += 1
-            if next_below(stream, count) == 0:
-                chosen = cell
-    return chosen

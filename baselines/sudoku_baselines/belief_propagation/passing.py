@@ -1,10 +1,9 @@
 """One run of belief propagation or of Sinkhorn balancing on each board: schedule and stopping.
 
 Flooding renews every message once an iteration, all from the state at its beginning, as Khan et
-al. do; the order of the units changes nothing. With `serial-zeros` a digit that one unit rules out
-is gone for the units after it; all else is flooding. The residual schedule spends as many unit
-updates an iteration, each on the unit whose cells have changed the most since its last. Placement
-factors follow the units, one digit after the other.
+al. do; the order of the units changes nothing. The residual schedule spends as many unit updates an
+iteration, each on the unit whose cells have changed the most since its last. Placement factors
+follow the units, one digit after the other.
 
 A grid comes from beliefs by the solution check (section 5), the most probable placement first.
 Sinkhorn balancing (section 4) scales the cells and digits of one unit after the other until rows
@@ -32,10 +31,10 @@ from sudoku_gym.compiler.jit import njit
 
 OUTCOMES = ("solved", "contradiction", "unsolved")
 VALID, CONTRADICTION, UNSOLVED = range(3)  # the same as numbers
-Schedule = Literal["flooding", "serial-zeros", "residual"]
-FLOODING, SERIAL_ZEROS, RESIDUAL = range(3)
-Check = Literal["solution-check", "cover-check", "arg-max"]
-SOLUTION_CHECK, COVER_CHECK, ARG_MAX = range(3)
+Schedule = Literal["flooding", "residual"]
+FLOODING, RESIDUAL = range(2)
+Check = Literal["solution-check", "arg-max"]
+SOLUTION_CHECK, ARG_MAX = range(2)
 SINKHORN_TOLERANCE = 1e-3
 
 
@@ -118,9 +117,7 @@ def _update_all_beliefs(state, tables, config):
 @njit(cache=True)
 def _flood(state, tables, config, work):
     """Renew the messages of all units from the same beliefs; return False at a contradiction."""
-    known = Digits(state.support, state.choices)
-    if config.schedule == FLOODING:
-        known = Digits(state.support.copy(), state.choices.copy())
+    known = Digits(state.support.copy(), state.choices.copy())
     for unit in range(len(tables.units)):
         if not update_unit(unit, known, state, tables, config, work):
             return False
@@ -162,7 +159,7 @@ def _decode(beliefs, tables, check, grid):
     """Derive a grid from the beliefs; return True if it satisfies every unit."""
     if check == ARG_MAX:
         return _decode_best(beliefs, tables.units, grid)
-    return decode_grid(beliefs.copy(), tables, check == COVER_CHECK, grid)
+    return decode_grid(beliefs.copy(), tables, grid)
 
 
 @njit(cache=True)
@@ -181,7 +178,7 @@ def _decode_best(beliefs, units, grid):
 
 
 @njit(cache=True)
-def decode_grid(beliefs, tables, count_cells, grid):
+def decode_grid(beliefs, tables, grid):
     """Fill a grid greedily; return True if it satisfies every unit.
 
     The relative probability of a placement is its probability divided by that of its digit in a
@@ -189,8 +186,7 @@ def decode_grid(beliefs, tables, count_cells, grid):
     is removed from all peers, and what a peer loses is divided equally among its other digits. The
     check fails if a peer has none. A filled grid is valid, since peers never share a digit.
 
-    `beliefs` float64 `[C, N]`, whose rows sum to 1, are spent as work space. With `count_cells` a
-    cell is one more constraint, in which its digits sum to 1.
+    `beliefs` float64 `[C, N]`, whose rows sum to 1, are spent as work space.
     """
     units, cell_units, peers = tables.units, tables.cell_units, tables.peers
     size = units.shape[1]
@@ -198,15 +194,10 @@ def decode_grid(beliefs, tables, count_cells, grid):
     highest = np.zeros((len(units), size))
     where = np.zeros((len(units), size), np.int64)
     stale = np.ones(len(units) + 1, np.bool_)  # the last stands for the padding of cell_units
-    cell_maxima = np.zeros(len(beliefs))  # the highest probability in each blank cell
     grid[:] = 0
     if not _fill_known(beliefs, peers, grid):
         return False
-    blanks = np.flatnonzero(grid == 0)
-    if count_cells:
-        for blank in blanks:
-            cell_maxima[blank] = np.max(beliefs[blank])
-    for _ in range(len(blanks)):
+    for _ in range(np.count_nonzero(grid == 0)):
         for unit in range(len(units)):
             if stale[unit]:
                 _rank(beliefs, units[unit], grid, highest[unit], where[unit])
@@ -215,11 +206,7 @@ def decode_grid(beliefs, tables, count_cells, grid):
         if highest.ravel()[best] == 0.0:
             return False
         cell, digit = where.ravel()[best], best % size
-        likeliest = np.argmax(cell_maxima)
-        if cell_maxima[likeliest] > highest.ravel()[best]:
-            cell, digit = likeliest, np.argmax(beliefs[likeliest])
         grid[cell] = digit + 1
-        cell_maxima[cell] = 0.0
         for unit in cell_units[cell]:
             stale[unit] = True
         for peer in peers[cell]:
@@ -228,8 +215,6 @@ def decode_grid(beliefs, tables, count_cells, grid):
                     stale[unit] = True
                 if not _remove_digit(beliefs[peer], digit):
                     return False
-                if count_cells:
-                    cell_maxima[peer] = np.max(beliefs[peer])
     return True
 
 
@@ -325,7 +310,7 @@ def sinkhorn_batch(supports, tables, limit, grids, beliefs, outcomes, iterations
             if not _is_possible(beliefs[b], tables.units):
                 outcomes[b], iterations[b] = CONTRADICTION, iteration
                 break
-            if _decode(beliefs[b], tables, SOLUTION_CHECK, grids[b]):
+            if decode_grid(beliefs[b].copy(), tables, grids[b]):
                 outcomes[b], iterations[b] = VALID, iteration
                 break
 

@@ -1,4 +1,4 @@
-"""Belief propagation and Sinkhorn balancing as solvers, and marginals as policies.
+"""Belief propagation and Sinkhorn balancing as solvers, and marginals as a policy.
 
 Paper: Khan, Jabbari, Jabbari and Ghanbarinejad, "Solving Sudoku using probabilistic graphical
 models". The rules, flooding, Sinkhorn balancing and the solution check are the paper's; damping,
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from sudoku_baselines.belief_propagation.passing import (
 )
 from sudoku_gym import board, plugins
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policies import Policy, PredictorPolicy
+from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.storage.checks import check_counts
 
 CHUNK = 256  # boards a call: bounds the memory that their beliefs take
@@ -51,18 +51,16 @@ class BeliefPropagationConfig:
     sinkhorn_rounds: int = 300
     """rounds over the units at most in one balancing"""
     check: Check = "solution-check"
-    """how a grid is derived from the beliefs: the paper's solution check; the same with each cell
-    as one more constraint (`"cover-check"`); or the likeliest digit of each cell"""
+    """how a grid is derived from the beliefs: the paper's solution check, or the likeliest digit of
+    each cell"""
     check_every: int = 1
     """iterations between two checks; the run ends with the first valid grid. With 0 only zero
     messages decide cells"""
     damping: float = 0.0
     """the share of its old value that each message keeps, in logarithms, in [0, 1)"""
     schedule: Schedule = "flooding"
-    """`"flooding"` renews all messages from the same beliefs, as the paper does; `"serial-zeros"`
-    too, but a digit with an exact zero is gone at once for the units that follow in the iteration;
-    `"residual"` renews those of the unit whose beliefs have changed the most, as many units an
-    iteration"""
+    """`"flooding"` renews all messages from the same beliefs, as the paper does; `"residual"` those
+    of the unit whose beliefs have changed the most, as many units an iteration"""
     weight: float = 1.0
     """how much of each unit's message counts in a belief; 1 is belief propagation"""
     placement_weight: float = 0.0
@@ -230,53 +228,11 @@ def fractional_bp(**changes: Any) -> BeliefPropagation:
     return BeliefPropagation(config, **changes)
 
 
-class StochasticMarginals:
-    """Plays the blank cell of highest belief with a digit drawn from its marginal."""
-
-    def __init__(self, solver: BeliefPropagation) -> None:
-        self.solver = solver
-        self._geometry: Geometry | None = None
-        self._rng = np.random.default_rng(0)
-
-    def reset(
-        self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
-    ) -> None:
-        """Start a batch of games."""
-        self._geometry, self._rng = geometry, rng
-
-    def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Draw a legal digit; the first legal action where no placement has any probability."""
-        if self._geometry is None:
-            raise RuntimeError("call reset(puzzles, geometry, rng) before act")
-        size, cells = self._geometry.size, self._geometry.num_cells
-        legal = action_masks[:, : self._geometry.num_placements].reshape(-1, cells, size)
-        beliefs = self.solver.predict(boards, self._geometry).reshape(-1, cells, size)
-        rows = np.arange(len(boards))
-        beliefs = np.where(legal, beliefs, 0.0)
-        best_cells = beliefs.max(2).argmax(1)
-        cumulative = beliefs[rows, best_cells].cumsum(1)  # [B, N]
-        draws = self._rng.random(len(boards)) * cumulative[:, -1]
-        digits = (cumulative <= draws[:, None]).sum(1)
-        possible = cumulative[:, -1] > 0
-        return np.where(possible, best_cells * size + digits, action_masks.argmax(1))
-
-
-def marginal(
-    mode: Literal["argmax", "sample"] = "argmax", iterations: int = 40, **changes: Any
-) -> Policy:
-    """Make the policy that fills the blank cell of highest belief, beliefs renewed at every move.
+def marginal(iterations: int = 40, **changes: Any) -> PredictorPolicy:
+    """Make the policy that plays the most probable placement, beliefs renewed at every move.
 
     Args:
-        mode: `"argmax"` plays the most probable placement, `"sample"` draws the digit of the cell.
         iterations: of `fractional_bp` before each move.
         changes: fields of `BeliefPropagationConfig`.
-
-    Raises:
-        ValueError: if the mode is unknown.
     """
-    solver = fractional_bp(iterations=iterations, **changes)
-    if mode == "sample":
-        return StochasticMarginals(solver)
-    if mode != "argmax":
-        raise ValueError(f"no mode is called {mode!r}: use 'argmax' or 'sample'")
-    return PredictorPolicy(solver)
+    return PredictorPolicy(fractional_bp(iterations=iterations, **changes))

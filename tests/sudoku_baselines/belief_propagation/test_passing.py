@@ -13,7 +13,6 @@ TREE = np.array([[0, 1, 2, 3], [3, 4, 5, 6], [6, 7, 8, 9]], np.int32)
 CELLS, SIZE = 10, 4
 SCHEDULES = [
     {"schedule": "flooding"},
-    {"schedule": "serial-zeros"},
     {"schedule": "residual"},
     {"damping": 0.5},
 ]
@@ -96,15 +95,14 @@ def test_max_marginals_are_exact_on_a_tree(seed):
         np.testing.assert_allclose(beliefs, marginals / marginals.sum(1, keepdims=True), atol=1e-9)
 
 
-@pytest.mark.parametrize(("schedule", "slowest"), [("flooding", 6), ("serial-zeros", 3)])
-def test_only_flooding_takes_all_units_at_once(schedule, slowest):
+def test_flooding_takes_all_units_at_once():
     """Three units pass a decided digit on: from unit 1 to 3 it takes flooding three iterations."""
     support = np.ones((CELLS, SIZE), np.bool_)
     support[:3] = np.eye(SIZE, dtype=np.bool_)[:3]  # so cell 3 has the last digit
     support[4:6] = np.eye(SIZE, dtype=np.bool_)[:2]  # and cell 6 the third
     support[7:9] = np.eye(SIZE, dtype=np.bool_)[:2]  # and cell 9 the last
-    decided = []
+    decided = set()
     for order in permutations(range(len(TREE))):
-        beliefs, _ = run(support, TREE[list(order)], iterations=1, schedule=schedule)
-        decided.append(int((beliefs == 1).any(1).sum()))
-    assert decided.count(min(decided)) == slowest  # of the six orders of the units
+        beliefs, _ = run(support, TREE[list(order)], iterations=1)
+        decided.add(int((beliefs == 1).any(1).sum()))
+    assert len(decided) == 1  # whatever the order of the units

@@ -100,8 +100,6 @@ def test_options_reach_the_factory():
     [
         ("alphago", {}, "no policy 'alphago': use .*hidden-singles.*naked-singles.* module:attrib"),
         ("alphago?depth=3", {}, "no policy 'alphago'"),
-        ("surest-marginal", {}, r"is called 'marginal\?mode=argmax' now"),
-        ("calphazero?search=retry", {}, r"called 'expert-iteration\?search=best-first' now"),
         ("their_agents:Missing", {}, "has no .*'Missing'"),
         ("their_agents:number", {}, "neither a policy nor a class"),
         ("their_agents:nothing", {}, "made a NoneType, which is no policy"),
