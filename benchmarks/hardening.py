@@ -125,11 +125,11 @@ def _exchange(stream, searcher, removed, order, puzzle, solution):
     if removed > total:
         return 0
     for i in range(removed):
-        puzzle[order[i, 0]] = 0
+        puzzle[order[i]] = 0
     reset_weights(searcher.workspace)
     for i in range(removed):
         while True:
-            others = count_other_solutions(searcher, order[i, 0], puzzle, solution)
+            others = count_other_solutions(searcher, order[i], puzzle, solution)
             if others == 0:
                 break
             if others < 0:
@@ -138,20 +138,20 @@ def _exchange(stream, searcher, removed, order, puzzle, solution):
             if cell < 0:
                 return 0
             puzzle[cell] = solution[cell]
-            order[total, 0] = order[total, 1] = cell
+            order[total] = cell
             total += 1
     return total
 
 
 @njit(**NO_RUNTIME_JIT)
 def shuffle_givens(stream, puzzle, order):
-    """Write the given cells to `order [N**2, 2]` in random order; return their number."""
+    """Write the given cells to `order [N**2]` in random order; return their number."""
     count = 0
     for cell in range(len(puzzle)):
         if puzzle[cell] > 0:
             i = next_below(stream, count + 1)
-            order[count, 0] = order[count, 1] = order[i, 0]
-            order[i, 0] = order[i, 1] = cell
+            order[count] = order[i]
+            order[i] = cell
             count += 1
     return count
 
@@ -163,7 +163,7 @@ def wrong_cell(stream, removed, other, solution):
     for cell in range(len(solution)):
         is_removed = False
         for i in range(len(removed)):
-            is_removed |= removed[i, 0] == cell
+            is_removed |= removed[i] == cell
         if other[cell] != solution[cell] and not is_removed:
             count += 1
             if next_below(stream, count) == 0:

@@ -182,7 +182,7 @@ def _advance(search, climbs, dig, lane, scorer, guesses, limits, outputs):
             return _propose(search, climbs, dig, lane, limits)
         order, count = dig.order[lane], state.total - 1
         for i in range(count):
-            order[i, 0] = order[i, 1] = order[i + 1, 0]
+            order[i] = order[i + 1]
         _start_removing(search, climbs, dig, lane, count)
         return True
     conclude(dig, lane, others_of_lane(search, lane, dig), puzzle, climbs.new_solutions[lane])
@@ -203,7 +203,7 @@ def _propose(search, climbs, dig, lane, limits):
         climbs.puzzles, climbs.solutions, lane, climbs.new_puzzles, climbs.new_solutions, lane
     )
     state.total = shuffle_givens(stream, new_puzzle, dig.order[lane])
-    new_puzzle[dig.order[lane, 0, 0]] = 0
+    new_puzzle[dig.order[lane, 0]] = 0
     state.task, state.added = _ADDING, 0
     state.is_moving, state.has_moved = next_unit(stream) < _MOVING, False
     start_search(search, lane, climbs.new_puzzles, lane, 1)
@@ -232,7 +232,7 @@ def _add_given(search, climbs, dig, lane):
     if cell < 0:
         return _DROPPED
     climbs.new_puzzles[lane, cell] = solution[cell]
-    order[state.total, 0] = order[state.total, 1] = cell
+    order[state.total] = cell
     state.total += 1
     state.added += 1
     start_search(search, lane, climbs.new_puzzles, lane, 1)

@@ -15,7 +15,6 @@ def generate(
     count: int = 1,
     board: Board = "9x9",
     givens: int = 0,
-    pattern: generator.Pattern = "none",
     seed: int | None = None,
     out: str = "",
 ) -> int:
@@ -25,7 +24,6 @@ def generate(
         count: Number of puzzles.
         board: Their board.
         givens: Number of givens at which digging stops; 0 digs until no given can be taken away.
-        pattern: Symmetry of the pattern of givens.
         seed: The same seed gives the same puzzles; a new draw each time if not given.
         out: A file (.txt, .csv, .npz) to write instead of printing.
     """
@@ -36,7 +34,7 @@ def generate(
     geometry, rng = banks.named_geometry(board), np.random.default_rng(seed)
     with progress() as start:
         puzzles = generator.generate(
-            count, geometry, rng, givens=givens, pattern=pattern, on_progress=start("generate")
+            count, geometry, rng, givens=givens, on_progress=start("generate")
         )
     if out:
         files.write(out, puzzles)

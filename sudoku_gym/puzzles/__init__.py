@@ -3,7 +3,7 @@
 from sudoku_gym.puzzles.banks import NAMES, SPLITS, load
 from sudoku_gym.puzzles.difficulty import GRADES, candidates_after, grade, rate
 from sudoku_gym.puzzles.files import read, write
-from sudoku_gym.puzzles.generator import generate, random_grids
+from sudoku_gym.puzzles.generator import generate
 from sudoku_gym.puzzles.orbits import find_in_splits, find_in_training, same_orbit
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import resolve_source
@@ -19,7 +19,6 @@ __all__ = [
     "generate",
     "grade",
     "load",
-    "random_grids",
     "rate",
     "read",
     "resolve_source",

@@ -1,7 +1,7 @@
 """Remove givens while a puzzle keeps one solution, compiled: for one puzzle, or for 16 in lanes.
 
-Groups of cells are tried in a given order, many at a time first, then one by one; what is needed is
-put back. Afterwards the puzzle is minimal, unless a limit came first.
+Cells are tried in a given order, many at a time first, then one by one; what is needed is put
+back. Afterwards the puzzle is minimal, unless a limit came first.
 """
 
 # mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
@@ -25,28 +25,27 @@ _NOT_KNOWN = -1  # whether there are other solutions
 class Dig(NamedTuple):
     """How far the removal of givens has come, for each of L puzzles."""
 
-    order: NDArray[np.int64]  # [L, G, 2], the groups of cells to try, a single cell twice
-    num_groups: NDArray[np.int64]  # [L]
-    start: NDArray[np.int64]  # [L], the groups before it are done
+    order: NDArray[np.int64]  # [L, N**2], the cells to try
+    count: NDArray[np.int64]  # [L], how many these are
+    start: NDArray[np.int64]  # [L], those before it are done
     stop: NDArray[np.int64]  # [L], those from `start` to it have been removed and are in question
-    removed: NDArray[np.int64]  # [L], their number of cells
-    chunk: NDArray[np.int64]  # [L], groups to remove at once
+    chunk: NDArray[np.int64]  # [L], cells to remove at once
     givens: NDArray[np.int64]  # [L], number of givens, with those in question
     proven: NDArray[np.bool_]  # [L], whether each given that was put back alone is needed
 
 
 @njit(cache=True, nogil=True)
-def new_dig(puzzles, groups):
-    """Allocate what the removal of up to `groups` groups needs, for a number of puzzles."""
-    num_groups, start, stop, removed, chunk, givens = np.zeros((6, puzzles), np.int64)
-    order, proven = np.zeros((puzzles, groups, 2), np.int64), np.ones(puzzles, np.bool_)
-    return Dig(order, num_groups, start, stop, removed, chunk, givens, proven)
+def new_dig(puzzles, cells):
+    """Allocate what the removal of up to `cells` cells needs, for a number of puzzles."""
+    count, start, stop, chunk, givens = np.zeros((5, puzzles), np.int64)
+    order, proven = np.zeros((puzzles, cells), np.int64), np.ones(puzzles, np.bool_)
+    return Dig(order, count, start, stop, chunk, givens, proven)
 
 
 @njit(**NO_RUNTIME_JIT)
-def start_dig(dig, k, num_groups, chunk, puzzle):
-    """Begin with puzzle k, int8 `[N**2]`, whose groups are the first of `dig.order[k]`."""
-    dig.num_groups[k], dig.start[k], dig.chunk[k], dig.proven[k] = num_groups, 0, chunk, True
+def start_dig(dig, k, count, chunk, puzzle):
+    """Begin with puzzle k, int8 `[N**2]`; the first of `dig.order[k]`, all filled, are tried."""
+    dig.count[k], dig.start[k], dig.chunk[k], dig.proven[k] = count, 0, chunk, True
     dig.givens[k] = 0
     for cell in range(len(puzzle)):
         dig.givens[k] += puzzle[cell] != 0
@@ -54,16 +53,12 @@ def start_dig(dig, k, num_groups, chunk, puzzle):
 
 @njit(**NO_RUNTIME_JIT)
 def remove_next(dig, k, least, puzzle, solution):
-    """Remove the next groups of puzzle k, while `least` givens stay; returns False at the end."""
-    while dig.start[k] < dig.num_groups[k] and dig.givens[k] > least:
-        dig.stop[k] = min(dig.start[k] + dig.chunk[k], dig.num_groups[k])
-        dig.removed[k] = 0
-        for g in range(dig.start[k], dig.stop[k]):
-            for i in range(2):
-                cell = dig.order[k, g, i]
-                dig.removed[k] += puzzle[cell] != 0
-                puzzle[cell] = 0
-        if dig.givens[k] - dig.removed[k] >= least:
+    """Remove the next cells of puzzle k, while `least` givens stay; returns False at the end."""
+    while dig.start[k] < dig.count[k] and dig.givens[k] > least:
+        dig.stop[k] = min(dig.start[k] + dig.chunk[k], dig.count[k])
+        for i in range(dig.start[k], dig.stop[k]):
+            puzzle[dig.order[k, i]] = 0
+        if dig.givens[k] - (dig.stop[k] - dig.start[k]) >= least:
             return True
         conclude(dig, k, _NOT_KNOWN, puzzle, solution)
     return False
@@ -71,18 +66,16 @@ def remove_next(dig, k, least, puzzle, solution):
 
 @njit(**NO_RUNTIME_JIT)
 def conclude(dig, k, others, puzzle, solution):
-    """Put the groups in question back if there are other solutions, or it isn't known (negative).
+    """Put the cells in question back if there are other solutions, or it isn't known (negative).
 
-    After several groups fewer are tried, so that a single one ends it.
+    After several cells fewer are tried, so that a single one ends it.
     """
     if others == 0:
-        dig.givens[k] -= dig.removed[k]
+        dig.givens[k] -= dig.stop[k] - dig.start[k]
         dig.start[k] = dig.stop[k]
         return
-    for g in range(dig.start[k], dig.stop[k]):
-        for i in range(2):
-            cell = dig.order[k, g, i]
-            puzzle[cell] = solution[cell]
+    for i in range(dig.start[k], dig.stop[k]):
+        puzzle[dig.order[k, i]] = solution[dig.order[k, i]]
     if dig.chunk[k] > 1:
         dig.chunk[k] //= 2
     else:
@@ -92,16 +85,14 @@ def conclude(dig, k, others, puzzle, solution):
 
 @inlined
 def is_minimal(dig, k):
-    """Return whether all groups of puzzle k were tried, and all that are left are needed."""
-    return dig.proven[k] and dig.start[k] == dig.num_groups[k]
+    """Return whether all cells of puzzle k were tried, and all that are left are needed."""
+    return dig.proven[k] and dig.start[k] == dig.count[k]
 
 
 @inlined
 def single_cell(dig, k):
     """Return the cell of puzzle k in question, or -1 if there are several."""
-    first = dig.order[k, dig.start[k]]
-    is_single = dig.stop[k] - dig.start[k] == 1 and first[0] == first[1]
-    return first[0] if is_single else -1
+    return dig.order[k, dig.start[k]] if dig.stop[k] - dig.start[k] == 1 else -1
 
 
 @njit(**NO_RUNTIME_JIT)

@@ -9,10 +9,8 @@ second solution stays. Afterwards the puzzle is minimal, unless the node limit e
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sudoku_gym.compiler.intrinsics import lowest_bit, popcount
 from sudoku_gym.compiler.jit import njit
@@ -36,8 +34,6 @@ from sudoku_gym.solver.cover_bits import NO_RUNTIME_JIT, candidate_of, cover_tab
 from sudoku_gym.solver.depth_first import new_searcher, rule_out_candidate, try_candidate
 from sudoku_gym.solver.lane_search import lane_search, search_round
 
-Pattern = Literal["none", "rotation", "horizontal", "vertical", "diagonal"]
-
 _FILL_NODES = 2_000
 _TRIES = 100  # to fill a grid
 _CHUNKS = 4  # so large a share of the cells is removed at once, first
@@ -50,7 +46,6 @@ def generate(
     rng: np.random.Generator,
     *,
     givens: int = 0,
-    pattern: Pattern = "none",
     node_limit: int | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> PuzzleSet:
@@ -62,8 +57,6 @@ def generate(
         rng: random generator of the grids and of the order of removal.
         givens: number of givens at which removal stops; 0 goes on until the puzzle is minimal. Not
             every grid has a puzzle with few givens: `.blanks` holds the numbers reached.
-        pattern: keep the givens symmetric: under a half turn, a reflection of the rows or of the
-            columns, or the main diagonal. Such a puzzle is minimal for its pattern only.
         node_limit: candidates to try in one proof of uniqueness; a given stays if it ends without
             a proof. None means 100,000 up to 9 digits, and 200 above.
         on_progress: called with the share that is done, 0 to 1.
@@ -72,7 +65,7 @@ def generate(
         A graded PuzzleSet; `.minimal` says where minimality is proven.
 
     Raises:
-        ValueError: if a number is out of range or the pattern has no such name.
+        ValueError: if a number is out of range.
         RuntimeError: if no solved grid was found (a geometry that may have none).
     """
     if node_limit is None:
@@ -82,11 +75,11 @@ def generate(
             f"count={count}, givens={givens}, node_limit={node_limit}: count must not be negative, "
             f"givens be 0 to {geometry.num_cells} and node_limit at least 1"
         )
-    groups = _cell_groups(geometry, pattern)
     shape = (count, geometry.num_cells)
     puzzles, solutions = np.zeros(shape, np.int8), np.zeros(shape, np.int8)
     minimal = np.zeros(count, np.bool_)
-    arguments = new_stream(rng), groups, givens, node_limit, cover_tables(geometry)
+    order = np.arange(geometry.num_cells)
+    arguments = new_stream(rng), order, givens, node_limit, cover_tables(geometry)
     has_lanes = geometry == Geometry.standard(9)
     for part in in_chunks(count):
         outputs = puzzles[part], solutions[part], minimal[part]
@@ -107,40 +100,15 @@ def generate(
         geometry,
         "generated",
         grades=grade(boards, geometry),
-        minimal=minimal & (pattern == "none"),
+        minimal=minimal,
     )
-
-
-def random_grids(count: int, geometry: Geometry, rng: np.random.Generator) -> NDArray[np.int8]:
-    """Make solved grids by random search: int8 `[count, N, N]`. Not exactly uniform.
-
-    Raises:
-        ValueError, RuntimeError: as `generate`.
-    """
-    return generate(count, geometry, rng, givens=geometry.num_cells).solutions
-
-
-def _cell_groups(geometry: Geometry, pattern: str) -> NDArray[np.int64]:
-    """Return the cells that must be dug together, int64 `[G, 2]`; a single cell stands twice."""
-    cells = np.arange(geometry.num_cells).reshape(geometry.size, geometry.size)
-    images = {
-        "none": cells,
-        "rotation": cells[::-1, ::-1],
-        "horizontal": cells[::-1],
-        "vertical": cells[:, ::-1],
-        "diagonal": cells.T,
-    }
-    if pattern not in images:
-        raise ValueError(f"no pattern is called {pattern!r}: use one of {', '.join(images)}")
-    pairs = np.stack([cells.ravel(), images[pattern].ravel()], axis=1)
-    return np.ascontiguousarray(pairs[pairs[:, 0] <= pairs[:, 1]])
 
 
 @njit(cache=True, nogil=True)
 def _generate(stream, order, givens, node_limit, tables, outputs):
     """Fill the rows of (puzzles, solutions, minimal); return the number of puzzles made.
 
-    `order` holds the groups of cells, in an order from which the next one is shuffled.
+    `order` holds the cells, in an order from which the next one is shuffled.
     """
     puzzles, solutions, minimal = outputs
     searcher, dig = new_searcher(tables, node_limit), new_dig(1, len(order))
@@ -203,8 +171,7 @@ def _draw(stream, searcher, order, grid):
         return False
     for i in range(len(order) - 1, 0, -1):
         j = next_below(stream, i + 1)
-        for k in range(2):
-            order[i, k], order[j, k] = order[j, k], order[i, k]
+        order[i], order[j] = order[j], order[i]
     return True
 
 

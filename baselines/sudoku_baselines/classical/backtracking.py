@@ -1,6 +1,6 @@
 """Plain backtracking: blank cells in reading order, digits in ascending order, no look-ahead.
 
-Paper: Panchal, "Sudoku solving AI agents", Algorithm 1, which limits the time of a search.
+Paper: Panchal, "Sudoku solving AI agents", Algorithm 1.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -18,13 +18,12 @@ from sudoku_gym.kernels.rules import used_digits
 
 
 @njit(cache=True, nogil=True)
-def _search_all(grids, outcomes, counts, node_limit, resume, tables, space):
+def _search_all(grids, outcomes, counts, node_limit, tables, space):
     units, cell_units = tables
     used, blanks = space
     for b in range(len(grids)):
-        if not resume:
-            used_digits(grids[b], units, used)
-            blanks[:] = grids[b] == 0
+        used_digits(grids[b], units, used)
+        blanks[:] = grids[b] == 0
         blank_cells = np.flatnonzero(blanks)
         outcomes[b] = _search(grids[b], blank_cells, cell_units, used, counts[b], node_limit)
 

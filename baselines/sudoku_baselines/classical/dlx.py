@@ -223,19 +223,18 @@ def _number_items(grid, used, head_of, size):
 
 
 @njit(cache=True, nogil=True)
-def _search_all(grids, outcomes, counts, node_limit, resume, tables, space):
+def _search_all(grids, outcomes, counts, node_limit, tables, space):
     links, chosen, failures, work = space
     _, right, _, _, _, _, names = links
     units, _, rule = tables
     size = units.shape[1]
     for b in range(len(grids)):
-        if not resume:
-            failures[:] = 0
-            _link_board(links, grids[b], tables, work)
-            if right[0] == 0:  # line 7
-                outcomes[b] = FOUND
-                continue
-            chosen[0] = _choose_item(links, failures, rule)
+        failures[:] = 0
+        _link_board(links, grids[b], tables, work)
+        if right[0] == 0:  # line 7
+            outcomes[b] = FOUND
+            continue
+        chosen[0] = _choose_item(links, failures, rule)
         outcomes[b] = _search(links, chosen, failures, rule, counts[b], node_limit)
         if outcomes[b] == FOUND:
             for node in chosen[: counts[b].depth]:
@@ -253,13 +252,8 @@ class DancingLinks(TreeSearch):
 
     _kernel = staticmethod(_search_all)
 
-    def __init__(
-        self,
-        node_limit: int | None = None,
-        time_limit: float | None = None,
-        item_rule: ItemRule = "failures",
-    ) -> None:
-        super().__init__(node_limit, time_limit)
+    def __init__(self, node_limit: int | None = None, item_rule: ItemRule = "failures") -> None:
+        super().__init__(node_limit)
         self._rule = ITEM_RULES.index(item_rule)
 
     def _prepare(self, geometry: Geometry) -> tuple[Any, Any]:

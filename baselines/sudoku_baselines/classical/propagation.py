@@ -133,19 +133,18 @@ def _search(space, peers, heuristic, counts, node_limit):
 
 
 @njit(cache=True, nogil=True)
-def _search_all(grids, outcomes, counts, node_limit, resume, tables, space):
+def _search_all(grids, outcomes, counts, node_limit, tables, space):
     peers, heuristic = tables
     domains, cells, untried, queue = space
     for b in range(len(grids)):
-        if not resume:
-            decided = _set_up(grids[b], domains[0], queue, peers)
-            if decided < 0:
-                outcomes[b] = NO_SOLUTION
-                continue
-            counts[b].assignments = decided
-            cells[0] = _select(domains[0], peers, heuristic)
-            if cells[0] >= 0:
-                untried[0] = domains[0, cells[0]]
+        decided = _set_up(grids[b], domains[0], queue, peers)
+        if decided < 0:
+            outcomes[b] = NO_SOLUTION
+            continue
+        counts[b].assignments = decided
+        cells[0] = _select(domains[0], peers, heuristic)
+        if cells[0] >= 0:
+            untried[0] = domains[0, cells[0]]
         outcomes[b] = _search(space, peers, heuristic, counts[b], node_limit)
         if outcomes[b] == FOUND:
             domain = domains[counts[b].depth]
@@ -159,19 +158,14 @@ class Propagation(TreeSearch):
     `heuristic` is which cell is branched on. `"degree"`: one with the fewest digits left; among
     these the one with the most open peers, the paper's best form. `"mrv"`: the first one with the
     fewest digits left. `"first"`: the first open cell in reading order. ValueError if unknown; for
-    the limits see `TreeSearch`.
+    the limit see `TreeSearch`.
     """
 
     default_node_limit: ClassVar[int] = 1_000_000
     _kernel = staticmethod(_search_all)
 
-    def __init__(
-        self,
-        node_limit: int | None = None,
-        time_limit: float | None = None,
-        heuristic: Heuristic = "degree",
-    ) -> None:
-        super().__init__(node_limit, time_limit)
+    def __init__(self, node_limit: int | None = None, heuristic: Heuristic = "degree") -> None:
+        super().__init__(node_limit)
         self._heuristic = HEURISTICS.index(heuristic)
 
     def _prepare(self, geometry: Geometry) -> tuple[Any, Any]:

@@ -10,7 +10,7 @@ from sudoku_gym.puzzles import generator
 def random_puzzles(geometry):
     """Puzzles of 4 givens in 10 cells; in half of them one was changed, so that many fail."""
     rng = np.random.default_rng(0)
-    grids = generator.random_grids(40, geometry, rng)
+    grids = generator.generate(40, geometry, rng, givens=geometry.num_cells).solutions
     puzzles = np.where(rng.random(grids.shape) < 0.4, grids, 0).astype(np.int8)
     puzzles[::2, 0, 0] = grids[::2, 0, 0] % geometry.size + 1
     return puzzles[~board.conflicts(puzzles, geometry).any((1, 2))]

@@ -16,31 +16,28 @@ GEOMETRY = Geometry.standard(9)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("time_limit", [None, 1e6])
-def test_slices_change_nothing(algorithm, time_limit, monkeypatch):
+def test_two_calls_change_nothing(algorithm, monkeypatch):
     puzzles = load("named").puzzles
-    in_one_go, in_chunks = algorithm(), algorithm(time_limit=time_limit)
-    monkeypatch.setattr(tree_search, "_FIRST_SLICE", in_one_go.node_limit)
+    in_one_go, in_two = algorithm(), algorithm()
+    monkeypatch.setattr(tree_search, "_FEW_NODES", in_one_go.node_limit)
     expected = in_one_go.solve(puzzles, GEOMETRY)
-    monkeypatch.setattr(tree_search, "_FIRST_SLICE", 7)
-    monkeypatch.setattr(tree_search, "_CLOCK_INTERVAL", 1e-5)
-    assert (in_chunks.solve(puzzles, GEOMETRY) == expected).all()
-    assert set(in_chunks.status) == {"solved"}
+    monkeypatch.setattr(tree_search, "_FEW_NODES", 7)
+    assert (in_two.solve(puzzles, GEOMETRY) == expected).all()
+    assert set(in_two.status) == {"solved"}
     for counts in ("nodes", "backtracks", "assignments"):
-        assert (getattr(in_one_go, counts) == getattr(in_chunks, counts)).all()
+        assert (getattr(in_one_go, counts) == getattr(in_two, counts)).all()
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("time_limit", [None, 1e6])
-def test_the_node_limit_is_exact(algorithm, time_limit, caplog):
+def test_the_node_limit_is_exact(algorithm, caplog):
     puzzle = load("named").puzzles[3:4]
     solver = algorithm()
     solution = solver.solve(puzzle, GEOMETRY)
     needed = int(solver.nodes[0])
     with caplog.at_level(logging.WARNING):
-        assert (algorithm(needed, time_limit).solve(puzzle, GEOMETRY) == solution).all()
+        assert (algorithm(needed).solve(puzzle, GEOMETRY) == solution).all()
         assert not caplog.text
-        short = algorithm(needed - 1, time_limit)
+        short = algorithm(needed - 1)
         assert not short.solve(puzzle, GEOMETRY).any()
     assert short.status == ["undecided"] and short.nodes == [needed - 1]
     assert f"stopped at its limit of {needed - 1} nodes" in caplog.text
@@ -48,13 +45,12 @@ def test_the_node_limit_is_exact(algorithm, time_limit, caplog):
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("time_limit", [None, 1e6])
-def test_boards_without_a_solution(algorithm, time_limit):
+def test_boards_without_a_solution(algorithm):
     contradiction = board.parse("11..............")
     dead_end = board.parse("123............4")
     full = board.parse("1234341221434321")
     empty = np.zeros((4, 4), np.int8)
-    solver = algorithm(time_limit=time_limit)
+    solver = algorithm()
     boards = np.stack([contradiction, dead_end, full, empty])
     solutions = solver.solve(boards, Geometry.standard(4))
     assert solver.status.tolist() == ["none", "none", "solved", "solved"]
@@ -63,11 +59,9 @@ def test_boards_without_a_solution(algorithm, time_limit):
     assert (solver.nodes[:3] == solver.backtracks[:3]).all() and solver.nodes[0] == 0
 
 
-def test_limits_are_checked():
+def test_the_limit_is_checked():
     with pytest.raises(ValueError, match="node_limit must be at least 1, not 0"):
         DancingLinks(0)
-    with pytest.raises(ValueError, match="time_limit must be above 0 seconds, or None, not 0"):
-        Propagation(time_limit=0)
 
 
 @pytest.mark.parametrize("name", ["backtracking", "dlx", "propagation", "sat", "solver"])

@@ -1,6 +1,5 @@
 """Every command that takes puzzles takes their board."""
 
-import io
 import json
 import sys
 
@@ -43,8 +42,6 @@ def test_evaluate_takes_a_board_with_its_puzzles(run, boards_of_ones_own, puzzle
     assert figures["solved"] == figures["puzzles"] > 1
 
 
-def test_watch_and_play_take_a_board_too(run, boards_of_ones_own, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.StringIO("quit"))
-    assert "Sudoku-X 9x9" in run("play", "--puzzles", "x.csv", "--board", "x9x9")[1]
+def test_watch_takes_a_board_too(run):
     line = board.to_line(load("x9x9", "test").puzzles[0])
     assert run("watch", "solver", "--puzzles", line, "--board", "x9x9")[0] == 0

@@ -23,7 +23,7 @@ def refused(result):
     return err
 
 
-@pytest.mark.parametrize("command", ["compare", "watch", "play"])
+@pytest.mark.parametrize("command", ["compare", "watch"])
 def test_help_lists_every_bank(run, command):
     words = run(command, "--help")[1].replace("│", " ").split()
     listed = {word.strip("(),.") for word in words}
@@ -80,7 +80,7 @@ def test_the_version(run):
         (["generate", "--count", "0"], "count must be at least 1"),
         (["generate", "--givens", "82"], "givens be 0 to 81"),
         (["generate", "--out", "puzzles.doc"], "puzzles.doc"),
-        (["play", "--puzzles", "9x8"], "a board of 3 cells"),
+        (["watch", "--puzzles", "9x8"], "a board of 3 cells"),
         (["train", "alphago"], "no trainer 'alphago': use calphazero"),
     ],
 )

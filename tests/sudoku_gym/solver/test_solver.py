@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sudoku_baselines.classical.solvers import clauses_of, literals_of
 from sudoku_gym import board, solver
 from sudoku_gym.geometry import Geometry, jigsaw, latin_square, sudoku_x, windows
-from sudoku_gym.puzzles.generator import random_grids
+from sudoku_gym.puzzles.generator import generate
 from sudoku_gym.solver.chunks import in_chunks
 
 HARD = "8..........36......7..9.2...5...7.......457.....1...3...1....68..85...1..9....4.."
@@ -28,7 +28,9 @@ GEOMETRIES = [
 
 @cache
 def grids_of(which):
-    return random_grids(4, GEOMETRIES[which], np.random.default_rng(2))
+    geometry = GEOMETRIES[which]
+    rng = np.random.default_rng(2)
+    return generate(4, geometry, rng, givens=geometry.num_cells).solutions
 
 
 def sat_count(cells, geometry, limit):
