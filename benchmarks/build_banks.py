@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from complete4x4 import all_minimal
 from hardening import harden
 from hardest_bank import Stage, search_hardest
 from sudoku_baselines.classical.solvers import clauses_of, literals_of
@@ -55,6 +56,7 @@ class Recipe:
 
 
 RECIPES = {
+    "4x4": Recipe(85_632, seed=0),  # all there are
     "6x6": Recipe(2_000, seed=6),
     "9x9": Recipe(24_000, seed=9),
     "9x9-hard": Recipe(6_000, seed=909, steps=2_000),
@@ -85,6 +87,8 @@ def build(name: str, recipe: Recipe) -> tuple[PuzzleSet, NDArray[np.int8], NDArr
     Returns:
         The puzzles, one an orbit; the split of each, int8 `[M]`; the key of each orbit, uint64.
     """
+    if name == "4x4":
+        return all_minimal()
     rng = np.random.default_rng(recipe.seed)
     made = found_in_batches(recipe) if recipe.stages else make(name, recipe, rng)
     keys, first, orbits = np.unique(

@@ -108,12 +108,6 @@ class Geometry:
         return Geometry.boxes(height, width)
 
     @property
-    def is_standard(self) -> bool:
-        """Whether it is the standard board of its size; False where there is none."""
-        height, width = _standard_box(self.size)
-        return height > 1 and self == Geometry.boxes(height, width)
-
-    @property
     def row_block(self) -> int:
         """Rows per band that may be permuted freely; 0 if the group is listed instead."""
         return self._blocks[0]

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from sudoku_gym import board, plugins, solver
 from sudoku_gym.geometry import Geometry, jigsaw, latin_square, sudoku_x, windows
-from sudoku_gym.puzzles import complete4x4
 from sudoku_gym.puzzles.difficulty import grade
 from sudoku_gym.puzzles.puzzle_set import COLUMNS, PuzzleSet
 
@@ -129,14 +128,10 @@ class _Bank(NamedTuple):
 
 @cache
 def _bank(name: str) -> _Bank:
-    no_keys = np.empty(0, np.uint64)
-    if name == "4x4":
-        whole = complete4x4.minimal_puzzles()
-        return _Bank(whole, complete4x4.split_of_orbits()[whole.orbits], no_keys)
     if name == "named":
         boards, geometry = board.parse_many(NAMED_BOARDS.values()), Geometry.standard(9)
         named = PuzzleSet(boards, solver.solve(boards), geometry, name, grades=grade(boards))
-        return _Bank(named, np.empty(0, np.int8), no_keys)
+        return _Bank(named, np.empty(0, np.int8), np.empty(0, np.uint64))
     geometry = named_geometry(name)
     file = resources.files("sudoku_gym.puzzles") / "data" / f"{name}.npz"
     with file.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:

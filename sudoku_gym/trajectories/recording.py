@@ -1,4 +1,4 @@
-"""Record a policy's games: part by part, then as a data set of Minari, which may be made longer.
+"""Record a policy's games: part by part, then as a data set of Minari.
 
 A run that was stopped plays the missing parts. The data set is written from all of them, beside its
 place, and renamed when whole.
@@ -138,7 +138,7 @@ def record(
     trust: bool = False,
     on_progress: Callable[[float], None] = lambda share: None,
 ) -> dict[str, Any]:
-    """Record games into a folder, or go on with those that are there; return what is there.
+    """Record games into a folder, or go on where a run was stopped; return what is there.
 
     `minari.load_dataset(folder.name)` finds it if `MINARI_DATASETS_PATH` is the folder above, and
     `minari.MinariDataset(folder / "data")` wherever it is. Observations, actions, rewards and
@@ -147,8 +147,7 @@ def record(
 
     Args:
         games: which games.
-        episodes: how many, from the first on. They are played in parts of `PART_GAMES`; a part that
-            grows is played anew, and gets other games where the policy draws for all of it.
+        episodes: how many, from the first on, played in parts of `PART_GAMES`.
         folder: its name is the id of the data set, and so ends in `-v` and a number.
         trust: let the folder of a checkpoint name any class, see `load_policy`.
         on_progress: called with the share that is done, 0 to 1.
@@ -157,8 +156,8 @@ def record(
         The data set's `total_episodes`, `total_steps` and share `solved`.
 
     Raises:
-        ValueError: if the name of the folder is no id, it holds other things, more or other games,
-            it is in use, or a file in it is damaged.
+        ValueError: if the name of the folder is no id, it holds other things or other games, it is
+            in use, or a file in it is damaged.
         OSError: if it can't be written; what was played is kept.
         ModuleNotFoundError: if minari is not installed.
     """
@@ -173,33 +172,31 @@ def record(
     geometry = SudokuVectorEnv(1, **games.options()).geometry
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / ".lock", f"{folder} is being recorded into"):
-        _check_settings(games, folder)
-        summary = _read_summary(folder)
-        if summary.get("total_episodes", 0) > episodes:
-            raise ValueError(
-                f"{folder} holds {summary['total_episodes']:,} games: ask for as many or more, or "
-                "give another folder"
-            )
+        _check_settings(games, episodes, folder)
         starts = range(0, episodes, PART_GAMES)
         paths = [folder / "games" / f"{number:06}.npz" for number in range(len(starts))]
         for number, (start, path) in enumerate(zip(starts, paths, strict=True)):
             count = min(PART_GAMES, episodes - start)
-            if not path.exists() or len(_read_part(path).lengths) < count:
+            if not path.exists():
                 rng = np.random.default_rng(np.random.SeedSequence(games.seed, spawn_key=(number,)))
                 played = play(games, policy, games.seed + start + np.arange(count), rng)
                 path.parent.mkdir(exist_ok=True)
                 with atomic_write(path) as temporary:
                     np.savez_compressed(temporary, **vars(played))
             on_progress((number + 1) / len(starts) * 0.9)
-        if summary.get("total_episodes", 0) != episodes:
-            summary = _write_data(games, episodes, folder, paths, geometry)
+        if not (folder / _DATA).exists():
+            _write_data(games, episodes, folder, paths, geometry)
         on_progress(1.0)
-    return summary
+    path = folder / _DATA / "metadata.json"
+    with error_context(path):
+        metadata = read_json(path)
+        return {key: metadata[key] for key in ("total_episodes", "total_steps", "solved")}
 
 
-def _check_settings(games: RecordedGames, folder: Path) -> None:
+def _check_settings(games: RecordedGames, episodes: int, folder: Path) -> None:
     """Write down which games are recorded, or see that they are the same as before."""
     settings = asdict(games) | {
+        "episodes": episodes,
         "package": f"sudoku-gym {version('sudoku-gym')}",
         "weights": weights_sha256(games.policy),
         "puzzles_checksum": sha256_of(Path(games.puzzles)) if Path(games.puzzles).is_file() else "",
@@ -221,25 +218,9 @@ def _check_settings(games: RecordedGames, folder: Path) -> None:
             )
 
 
-def _read_part(path: Path) -> PlayedGames:
-    arrays = read_arrays(path)
-    with error_context(path):
-        return PlayedGames(**arrays)
-
-
-def _read_summary(folder: Path) -> dict[str, Any]:
-    """Return what a data set says of itself; nothing where there is none."""
-    path = folder / _DATA / "metadata.json"
-    if not path.exists():
-        return {}
-    with error_context(path):
-        metadata = read_json(path)
-        return {key: metadata[key] for key in ("total_episodes", "total_steps", "solved")}
-
-
 def _write_data(
     games: RecordedGames, episodes: int, folder: Path, paths: list[Path], geometry: Geometry
-) -> dict[str, Any]:
+) -> None:
     """Write the data set from the parts, beside its place, then put it there."""
     from minari import __version__ as minari_version
     from minari.data_collector import EpisodeBuffer
@@ -250,7 +231,9 @@ def _write_data(
     storage = MinariStorage.new(draft, env_spec=games.env_spec(), data_format="hdf5")
     solved = 0
     for path in paths:
-        part, start = _read_part(path), storage.total_episodes
+        arrays = read_arrays(path)
+        with error_context(path):
+            part, start = PlayedGames(**arrays), storage.total_episodes
         outcomes = part.solved[: episodes - start].tolist()
         numbers = range(start, start + len(outcomes))
         storage.update_episodes(
@@ -273,9 +256,7 @@ def _write_data(
     )
     for written in (*draft.iterdir(), draft):
         sync(written)
-    shutil.rmtree(folder / _DATA, ignore_errors=True)
     draft.rename(folder / _DATA)
-    return _read_summary(folder)
 
 
 def _game(part: PlayedGames, i: int, geometry: Geometry) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from sudoku_curricula.base import Results, register_schedule
 from sudoku_curricula.schedules.replay import NEVER, Replay, ReplayConfig
-from sudoku_gym.puzzles.editing import edited
+from sudoku_gym import board, solver
+from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import resolve_source
 from sudoku_gym.puzzles.tasks import PuzzleWeights
@@ -102,7 +103,7 @@ class Edit(Replay):
         parents = self._rng.choice(len(weights), self.edits, p=weights / weights.sum())
         places = [place for place in np.argsort(weights, kind="stable") if weights[place] > 0]
         for parent, place in zip(self.current[parents].tolist(), places, strict=False):
-            child = edited(self.puzzles[parent], self.solutions[parent], self._geometry, self._rng)
+            child = _edited(self.puzzles[parent], self.solutions[parent], self._geometry, self._rng)
             if child is not None:
                 self.current[place] ^= 1
                 task, self.is_child[place] = self.current[place], True
@@ -118,3 +119,47 @@ class Edit(Replay):
         """See `Schedule.load_state_dict`."""
         super().load_state_dict(state)
         self._rng.bit_generator.state = state["rng"]
+
+
+def _edited(
+    puzzle: NDArray[np.int8],
+    solution: NDArray[np.int8],
+    geometry: Geometry,
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.int8], NDArray[np.int8]] | None:
+    """Return a well-posed puzzle near a given one, and its solution; None if the draw has none.
+
+    With equal chances a given is taken away, a blank is filled, or two digits are exchanged in a
+    part of the solution that no unit connects with other cells of theirs. Boards are int8 `[N, N]`.
+    """
+    puzzle, solution = puzzle.copy(), solution.copy()
+    kind = rng.integers(3)
+    if kind == 2:
+        part = _exchangeable(solution, geometry, rng)
+        first, second = np.unique(solution.ravel()[part])
+        solution.ravel()[part] = first + second - solution.ravel()[part]
+        puzzle = np.where(puzzle > 0, solution, 0).astype(np.int8)
+    else:
+        cells = np.flatnonzero((puzzle == 0) == (kind == 1))
+        if len(cells) == 0:
+            return None
+        cell = rng.choice(cells)
+        puzzle.ravel()[cell] = solution.ravel()[cell] if kind == 1 else 0
+    is_puzzle = (puzzle == 0).any() and board.is_solved(solution[None], geometry)[0]
+    if not is_puzzle or solver.count_solutions(puzzle[None], 2, geometry)[0] != 1:
+        return None
+    return puzzle, solution
+
+
+def _exchangeable(
+    solution: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return the cells of two digits that are connected with a random one of them by units."""
+    digits = rng.choice(geometry.size, 2, replace=False) + 1
+    cells = np.flatnonzero(np.isin(solution, digits))
+    part = {int(rng.choice(cells))}
+    while True:
+        near = np.intersect1d(geometry.peers[list(part)], cells)
+        if part.issuperset(near.tolist()):
+            return np.array(sorted(part))
+        part.update(near.tolist())

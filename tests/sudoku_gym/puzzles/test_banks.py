@@ -12,7 +12,7 @@ from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.difficulty import grade, rate
 from sudoku_gym.puzzles.orbits import canonical_keys
 
-STORED = [name for name in puzzles.NAMES if name not in ("4x4", "named")]
+STORED = [name for name in puzzles.NAMES if name != "named"]
 WITH_SPLITS = banks.SPLIT_NAMES
 
 

@@ -1,4 +1,4 @@
-"""All 4x4 grids, all well-posed masks of givens, all minimal puzzles and their orbits.
+"""The bank `4x4`: all grids, all well-posed masks of givens, all minimal puzzles, their orbits.
 
 A set of cells is a 16-bit mask; it is well posed for a grid exactly if no other grid agrees with it
 there, so no solver is needed. Counts to compare with: Schendowich, Ben Isaac and Azoulay,
@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import canonical_form
+from sudoku_gym.puzzles.orbits import canonical_keys
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
 GEOMETRY = Geometry.boxes(2, 2)
 _CELLS = np.arange(16)
-_MASKS = np.arange(1 << 16, dtype=np.uint32)
 
 # One letter an orbit (t train, v validation, x test), drawn once for all. Orbits are numbered by
 # givens, then by canonical form: 0-12 have 4 givens, 13-34 have 5, the last has 6.
@@ -68,10 +68,7 @@ def ill_posed() -> NDArray[np.bool_]:
 
 @cache
 def minimal_puzzles() -> PuzzleSet:
-    """Return the 85,632 minimal puzzles, ordered by solution and mask, with their orbits 0 to 35.
-
-    The arrays are shared; `puzzles.load("4x4")` hands out copies.
-    """
+    """Return the 85,632 minimal puzzles, by solution and mask, with their orbits 0 to 35."""
     minimal = ~ill_posed()
     for cell in _CELLS:  # removing any given must leave it ill posed
         ill_without = _halves(ill_posed(), cell)[0]
@@ -90,6 +87,13 @@ def minimal_puzzles() -> PuzzleSet:
         orbits=orbit_of[patterns()[grid], mask],
         minimal=np.ones(len(puzzles), np.bool_),
     )
+
+
+def all_minimal() -> tuple[PuzzleSet, NDArray[np.int8], NDArray[np.uint64]]:
+    """Return the bank as `build_banks.build` does: puzzles, their splits, the key of each orbit."""
+    bank = minimal_puzzles()
+    first = np.unique(bank.orbits, return_index=True)[1]
+    return bank, split_of_orbits()[bank.orbits], canonical_keys(bank.puzzles[first], GEOMETRY)
 
 
 def _masked(grid: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.int8]:

@@ -1,8 +1,8 @@
 import numpy as np
 
+import complete4x4
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.geometry import symmetry
-from sudoku_gym.puzzles import complete4x4
 from sudoku_gym.puzzles.difficulty import grade
 
 # Multiverse, table 1, and the same counted for 15 and 16 givens
