@@ -17,7 +17,7 @@ from sudoku_gym.compiler.jit import njit
 from sudoku_gym.compiler.random_stream import new_stream, next_below
 from sudoku_gym.geometry.symmetry import group_of
 from sudoku_gym.puzzles.difficulty import count_guesses, grade, new_symmetry
-from sudoku_gym.puzzles.digging import (
+from sudoku_gym.puzzles.generator import (
     count_other_solutions,
     is_minimal,
     new_dig,

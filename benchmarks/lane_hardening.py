@@ -24,7 +24,7 @@ from sudoku_gym.compiler.random_stream import COUNTER, KEY, next_unit
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import group_of
 from sudoku_gym.puzzles.difficulty import count_guesses, new_symmetry
-from sudoku_gym.puzzles.digging import (
+from sudoku_gym.puzzles.generator import (
     conclude,
     is_minimal,
     new_dig,

@@ -57,7 +57,7 @@ def test_the_version(run):
         (["solve", PUZZLE, "--out", "a.txt"], "ends in .csv"),
         (["fly"], "no command 'fly': use one of train"),
         (["app", "--auth", "ada"], "write user:password"),
-        (["evalute"], "no command 'evalute': use compare, or one of train"),
+        (["compar"], "no command 'compar': use compare, or one of train"),
         (["watch", "nobody", "--puzzles", "4x4"], "no policy 'nobody'"),
         (["watch", "--puzzles", PUZZLE, "--fps", "0"], "fps=0.0"),
         (["watch", "--puzzles", PUZZLE, "--heat"], "--out film.gif"),
