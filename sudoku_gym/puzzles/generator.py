@@ -221,7 +221,7 @@ class Dig(NamedTuple):
     """How far the removal of givens has come, for each of L puzzles."""
 
     order: NDArray[np.int64]  # [L, N**2], the cells to try
-    count: NDArray[np.int64]  # [L], how many these are
+    num_cells: NDArray[np.int64]  # [L], how many these are
     start: NDArray[np.int64]  # [L], those before it are done
     stop: NDArray[np.int64]  # [L], those from `start` to it have been removed and are in question
     chunk: NDArray[np.int64]  # [L], cells to remove at once
@@ -240,7 +240,7 @@ def new_dig(puzzles, cells):
 @njit(**NO_RUNTIME_JIT)
 def start_dig(dig, k, count, chunk, puzzle):
     """Begin with puzzle k, int8 `[N**2]`; the first of `dig.order[k]`, all filled, are tried."""
-    dig.count[k], dig.start[k], dig.chunk[k], dig.proven[k] = count, 0, chunk, True
+    dig.num_cells[k], dig.start[k], dig.chunk[k], dig.proven[k] = count, 0, chunk, True
     dig.givens[k] = 0
     for cell in range(len(puzzle)):
         dig.givens[k] += puzzle[cell] != 0
@@ -249,8 +249,8 @@ def start_dig(dig, k, count, chunk, puzzle):
 @njit(**NO_RUNTIME_JIT)
 def remove_next(dig, k, least, puzzle, solution):
     """Remove the next cells of puzzle k, while `least` givens stay; returns False at the end."""
-    while dig.start[k] < dig.count[k] and dig.givens[k] > least:
-        dig.stop[k] = min(dig.start[k] + dig.chunk[k], dig.count[k])
+    while dig.start[k] < dig.num_cells[k] and dig.givens[k] > least:
+        dig.stop[k] = min(dig.start[k] + dig.chunk[k], dig.num_cells[k])
         for i in range(dig.start[k], dig.stop[k]):
             puzzle[dig.order[k, i]] = 0
         if dig.givens[k] - (dig.stop[k] - dig.start[k]) >= least:
@@ -281,7 +281,7 @@ def conclude(dig, k, others, puzzle, solution):
 @inlined
 def is_minimal(dig, k):
     """Return whether all cells of puzzle k were tried, and all that are left are needed."""
-    return dig.proven[k] and dig.start[k] == dig.count[k]
+    return dig.proven[k] and dig.start[k] == dig.num_cells[k]
 
 
 @inlined
