@@ -87,7 +87,6 @@ def test_grids_are_solved_and_varied():
         ({"count": -1}, "givens be 0 to 81"),
         ({"givens": 82}, "givens be 0 to 81"),
         ({"node_limit": 0}, "givens be 0 to 81"),
-        ({"pattern": "spiral"}, "'spiral': use one of none, rotation"),
     ],
 )
 def test_wrong_arguments(wrong, message):
