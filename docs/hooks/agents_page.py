@@ -1,4 +1,4 @@
-"""The tables of the page of all agents, from the `README.md` beside each checkpoint."""
+"""The `README.md` beside each checkpoint: a table of `agents.md`, and `checkpoints.md`."""
 
 from __future__ import annotations
 
@@ -9,21 +9,26 @@ import marked
 from sudoku_gym.evaluation.tables import markdown_table
 
 ROOT = Path(__file__).parents[2]
-PAGE = "all-agents.md"
+PAGE = "agents.md"
 _SHOWN = ("Policy", "Solutions shown", "Boards", "Weights", "Training")
 _PAGE_OF_DOCS = re.compile(r"`docs/((?:[\w-]+/)*([\w-]+)\.md(?:#[\w-]+)?)`")
 
 
+def checkpoints() -> str:
+    """Return the page of all checkpoints, which is made while the site is built."""
+    told = "\n\n".join(f"#{path.read_text(encoding='utf-8').strip()}" for path in readmes())
+    head = "# Checkpoints\n\nHow each network in the package was trained, with its command.\n\n"
+    return head + _PAGE_OF_DOCS.sub(r"[\2](\1)", told) + "\n"
+
+
 def fill_in(markdown: str) -> str:
-    """Put the parts that are marked with `agents` in their places, see `marked.fill_in`."""
-    told = [path.read_text(encoding="utf-8").strip() for path in readmes()]
+    """Put the table of all checkpoints in its place, see `marked.fill_in`."""
     rows = []
-    for text in told:
-        facts = facts_of(text)
+    for path in readmes():
+        facts = facts_of(path.read_text(encoding="utf-8"))
         rows.append([f"`{facts['Trainer']}`", *(facts.get(name, "-") for name in _SHOWN)])
     table = markdown_table(["Trainer", *_SHOWN], rows, names=4)
-    sections = _PAGE_OF_DOCS.sub(r"[\2](\1)", "\n\n".join(f"#{text}" for text in told))
-    return marked.fill_in(markdown, "agents", {"table": table, "sections": sections})
+    return marked.fill_in(markdown, "agents", {"table": table})
 
 
 def readmes() -> list[Path]:

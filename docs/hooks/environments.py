@@ -29,7 +29,6 @@ from sudoku_gym.registration import ENVIRONMENTS
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
-    from mkdocs.structure.pages import Page
 
 PAGE = "environments.md"
 PLAYER = "expert-iteration"
@@ -49,11 +48,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for name in ENVIRONMENTS:
         path, (movie, told) = page_of(name), film(name)
         parts = {"about": about[name], "told": told, "film": path.with_suffix(".gif").name}
-        parts |= {
-            "floors": floors_of(name, json.loads(floors)),
-            "description": description(),
-            "player": PLAYER,
-        }
+        parts |= {"floors": floors_of(name, json.loads(floors)), "description": description()}
         parts |= {"name": name, "bank": ENVIRONMENTS[name], "size": make(name).geometry.size}
         parts["facts"] = "\n".join(f"| {key} | {value} |" for key, value in facts_of(name).items())
         text = Template(template).substitute(parts)
@@ -62,25 +57,16 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Link the ids in the table of the overview; where the pages are not built it has no links."""
-    if page.file.src_uri == PAGE:
-        for name in ENVIRONMENTS:
-            link = f"[`{name}`]({page_of(name).as_posix()})"
-            markdown = markdown.replace(f"| `{name}` |", f"| {link} |")
-    return markdown
-
-
 def fill_in(markdown: str) -> str:
-    """Put the table of all spaces into the overview, see `marked.fill_in`."""
-    rows = [("id", "board", "units", "action space", "with `erase`")]
-    rows.append(("---", "---", "---:", "---", "---"))
-    for name in ENVIRONMENTS:
-        env, spaces = make(name), [make(name, erase=erase).action_space for erase in (False, True)]
-        units = str(len(env.geometry.units))
-        rows.append((f"`{name}`", env.geometry.name, units, *(f"`{space}`" for space in spaces)))
-    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    return marked.fill_in(markdown, "environments", {"spaces": table})
+    """Put the table of all ids into the overview, see `marked.fill_in`."""
+    results = json.loads((Path(__file__).parents[1] / "results/floors.json").read_text("utf-8"))
+    rows = []
+    for name, bank in ENVIRONMENTS.items():
+        (share,) = [row[-1] for row in floors_page.rows_of(name, results, "grade") if "all" in row]
+        link, board = f"[`{name}`]({page_of(name).as_posix()})", make(name).geometry.name
+        rows.append([link, board, extent_of(bank), share])
+    table = markdown_table(["id", "board", "blanks as stored", "solved by hidden singles"], rows, 2)
+    return marked.fill_in(markdown, "environments", {"gallery": table})
 
 
 def page_of(name: str) -> Path:
@@ -120,17 +106,23 @@ def facts_of(name: str) -> dict[str, str]:
     """Return what the table of an id says."""
     env, erasing, bank = make(name), make(name, erase=True), ENVIRONMENTS[name]
     splits = ", ".join(f"{len(puzzles.load(bank, part)):,} {part}" for part in puzzles.SPLITS)
-    blanks = puzzles.load(bank).blanks
-    extent = f"{blanks.min()} to {blanks.max()}" if blanks.min() < blanks.max() else blanks.min()
     return {
         "Board": f"{env.geometry.name}, {len(env.geometry.units)} units",
         "Observation space": f"`{env.observation_space}`",
         "Action space": f"`{env.action_space}`",
         "with `erase=True`": f"`{erasing.action_space}`",
+        "Reward": "share of units that hold every digit, at the end; "
+        '`reward=` takes `"dense"`, `"sparse"` or [a function](../how-to/reward.md)',
         "Puzzles": f"[bank `{bank}`](../puzzles.md#banks): {splits}",
-        "Blanks": f"{extent} as stored; `blanks=` takes 1 to {blanks.max()}",
+        "Blanks": f"{extent_of(bank)} as stored; `blanks=` takes 1 to the most",
         "Truncated after": f"{env.max_steps} steps ({erasing.max_steps} with `erase=True`)",
     }
+
+
+def extent_of(bank: str) -> str:
+    """Return the fewest and the most blanks of a bank."""
+    blanks = puzzles.load(bank).blanks
+    return f"{blanks.min()} to {blanks.max()}"
 
 
 def floors_of(name: str, results: floors_page.Results) -> str:

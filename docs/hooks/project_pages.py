@@ -12,6 +12,8 @@ import yaml
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
+import agents_page
+
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Hand release, commit and repository to the header."""
@@ -31,14 +33,15 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the changelog and the citation to the files of the site."""
+    """Add the changelog, the citation and the checkpoints to the files of the site."""
     changes = Path(config.config_file_path).with_name("CHANGELOG.md").read_text(encoding="utf-8")
     template = Path(config.docs_dir, "overrides/citation.template").read_text(encoding="utf-8")
     (year, *_) = re.findall(r"^## \[\d[\d.]*\] - (\d{4})-", changes, re.MULTILINE)
     citation = citation_page(
         template, config.extra["citation"], year, config.extra["commit"], config.extra["repository"]
     )
-    for path, text in {"changelog.md": changelog_page(changes), "citation.md": citation}.items():
+    made = {"changelog.md": changelog_page(changes), "citation.md": citation}
+    for path, text in (made | {"checkpoints.md": agents_page.checkpoints()}).items():
         files.append(File.generated(config, path, content=text))
     return files
 

@@ -1,7 +1,7 @@
 // The network that `load_policy("expert-iteration")` plays, in plain JavaScript.
 //
 // Legal placements and the constraints that they could fulfil send each other messages, round after
-// round, with the same weights in each; docs/networks.md has the equations. Numbers are 64 bits wide,
+// round, with the same weights in each; docs/design.md has the equations. Numbers are 64 bits wide,
 // where Python uses 32: logits agree to rounding.
 "use strict";
 

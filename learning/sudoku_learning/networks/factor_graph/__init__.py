@@ -1,4 +1,4 @@
-"""The factor-graph body: recurrent message passing; docs/networks.md has the equations.
+"""The factor-graph body: recurrent message passing; docs/design.md has the equations.
 
 `graph` (with `intersections`) packs boards. `reference` runs rounds in plain torch; `forward` and
 `backward` run them compiled, out of `messages`, `intersections` and `products`, which use

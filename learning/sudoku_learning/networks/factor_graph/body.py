@@ -1,7 +1,7 @@
 """The factor-graph body: one shared layer, many rounds, log-sum-exp messages; every board size.
 
 Nothing in the graph tells one row, digit or board size from another, so the body is equivariant
-under the whole symmetry group and does not know N. docs/networks.md has the equations.
+under the whole symmetry group and does not know N. docs/design.md has the equations.
 """
 
 from __future__ import annotations

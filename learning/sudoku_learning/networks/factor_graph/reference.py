@@ -1,6 +1,6 @@
 """The rounds of messages in plain torch: any device, any floating dtype, gradients by autograd.
 
-The kernels are tested against this; docs/networks.md states the equations.
+The kernels are tested against this; docs/design.md states the equations.
 """
 
 from __future__ import annotations
