@@ -150,11 +150,15 @@ class CurriculumCallback(BaseCallback):
     def _use_advantages(self, curriculum: Curriculum) -> None:
         """Hand on the mean absolute advantage of each task's steps in a rollout of PPO.
 
-        Steps on tasks that are not trained on lose their advantages, and so teach nothing.
+        Steps on tasks that are not trained on lose their advantages: only PPO's bonus for entropy
+        is left of them. ValueError if the model normalises advantages, which brings them back.
         """
         if self._tasks:
             tasks, left_out = np.array(self._tasks), ~np.array(self._trained)
-            buffer: Any = self.model.rollout_buffer  # type: ignore[attr-defined]
+            model: Any = self.model
+            if left_out.any() and model.normalize_advantage:
+                raise ValueError("robust replay needs PPO(..., normalize_advantage=False)")
+            buffer = model.rollout_buffer
             sizes = np.abs(buffer.advantages[: len(tasks)])
             played = np.unique(tasks[tasks >= 0])
             curriculum.note_advantages(played, np.array([sizes[tasks == t].mean() for t in played]))

@@ -69,7 +69,7 @@ class ExactCover:
 
     def placed(self, boards):
         """Return the placements bool [B, N^3] made on boards int8 [B, N, N]."""
-        return (boards[..., None] == np.arange(1, self.size + 1)).reshape(len(boards), -1)
+        return (boards[..., None] == np.arange(1, self.size + 1)).reshape(-1, self.size**3)
 
     def legal(self, placed):
         """Return the placements bool [B, N^3] that clash with none that is made."""
@@ -266,7 +266,7 @@ def main(argv=None):
     start_time = time.process_time()
     for update in range(args.total_updates):
         games, done = stages[update >= args.warmup_updates], update / args.total_updates
-        if update % args.search_frequency == 0:
+        if update % args.search_frequency == 0 or not games.givens:
             solved, evaluations = games.label(network, args, rng)
         games.refill(rng)
         legal = games.cover.legal(games.placed)
@@ -285,7 +285,7 @@ def main(argv=None):
         writer.add_scalar("losses/placement_loss", placement_loss.item(), update)
         writer.add_scalar("losses/policy_loss", policy_loss.item(), update)
         writer.add_scalar("charts/search_evaluations", evaluations, update)
-        writer.add_scalar("throughput/steps_per_second", (update + 1) / seconds, update)
+        writer.add_scalar("throughput/updates_per_second", (update + 1) / seconds, update)
         if update % 100 == 99:
             print(f"{update=}, {seconds=:.0f}, {solved=:.2f}, {evaluations=:.1f}", flush=True)
     writer.close()

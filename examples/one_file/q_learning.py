@@ -11,7 +11,7 @@ A placement writes a digit into a blank cell, and pays 1 if the board is solved 
 game ends there, or at the first dead end. With a discount of 1 the value of a placement is thus 1
 if the board can still be solved after it, and else 0. Illegal placements are never considered:
 not by exploration, not by greedy play, and not by the maximum in the target. Games begin with two
-blanks, and with one more each time that most of them are won.
+blanks, and with up to one more each time that most of them are won.
 
 The command above takes a minute of one core. At last it prints what greedy play solves of puzzles
 that no symmetry turns into training puzzles ("... entirely" is cut off):

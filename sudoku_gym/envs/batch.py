@@ -151,6 +151,8 @@ class BoardBatch:
         if reset.puzzles is None and self.draws_compiled:
             drawn = (self.streams, drawing, self._scratch)
             steps.draw_boards(self.state, 0, reset.chosen, phase, self.sizes, self.tables, drawn)
+            if drawing is not self.drawing:  # not a task of those that are set
+                self.counts[reset.chosen, episodes.TASK] = -1
             return
         self.counts[reset.chosen, episodes.TASK] = self.counts[
             reset.chosen, episodes.PUZZLE_ID

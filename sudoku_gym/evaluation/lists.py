@@ -183,7 +183,7 @@ def play_list(
     """
     options: dict[str, Any] = row.options
     played, size, num_before = list[Evaluation](), options["batch_size"], len(row.outcomes)
-    written = time.monotonic()
+    written, was_done = time.monotonic(), row.is_done
     if size < 1:
         raise ValueError(f"batch_size must be at least 1, not {size}")
     try:
@@ -201,7 +201,7 @@ def play_list(
                 written = time.monotonic()
         row.is_done = True
     finally:
-        if sum(len(part.solved) for part in played) > num_before:
+        if sum(len(part.solved) for part in played) > num_before or row.is_done > was_done:
             _fill_in(row, join_evaluations(played))
             on_filled()
     return join_evaluations(played)

@@ -150,7 +150,10 @@ def test_a_player_never_passes_a_threshold_above_its_success():
 
 def test_a_robust_replay_does_not_learn_from_new_tasks():
     schedule = make_schedule("replay", tasks="blanks=2..6", robust=True)
-    model = ppo()
+    with pytest.raises(ValueError, match="normalize_advantage=False"):
+        ppo().learn(60, CurriculumCallback(schedule, episodes_per_update=10))
+    schedule = make_schedule("replay", tasks="blanks=2..6", robust=True)
+    model = ppo(normalize_advantage=False)
     seen = []
 
     class Watch(CurriculumCallback):

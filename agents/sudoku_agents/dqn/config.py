@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -91,7 +92,7 @@ class DQNConfig(TrainingConfig):
     agent: ClassVar[str] = "dqn"
     fixed: ClassVar[tuple[str, ...]] = (
         *TrainingConfig.fixed,
-        *("network", "values", "dueling", "replay"),
+        *("network", "values", "dueling", "replay", "reward", "actions", "targets"),
     )
 
     run: Path = Path("runs/dqn")
@@ -142,7 +143,7 @@ class DQNConfig(TrainingConfig):
         find_env(self.env)
         check_counts(self, "games", "sampling_rounds")
         for name in ("random_moves", "sampling_restarts"):
-            if getattr(self, name) < 0:
+            if not 0 <= getattr(self, name) < math.inf:
                 raise ValueError(f"{name} must not be negative, but is {getattr(self, name)}")
         if self.values == "solvable" and self.reward == "dense":
             raise ValueError(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sudoku_curricula.base import Results, register_schedule
 from sudoku_curricula.schedules.replay import NEVER, Replay, ReplayConfig
-from sudoku_gym import board, solver
+from sudoku_gym import solver
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import resolve_source
@@ -136,6 +136,8 @@ def _edited(
     kind = rng.integers(3)
     if kind == 2:
         part = _exchangeable(solution, geometry, rng)
+        if len(part) == 2 * geometry.size:  # the same puzzle, with two digits renamed
+            return None
         first, second = np.unique(solution.ravel()[part])
         solution.ravel()[part] = first + second - solution.ravel()[part]
         puzzle = np.where(puzzle > 0, solution, 0).astype(np.int8)
@@ -145,8 +147,7 @@ def _edited(
             return None
         cell = rng.choice(cells)
         puzzle.ravel()[cell] = solution.ravel()[cell] if kind == 1 else 0
-    is_puzzle = (puzzle == 0).any() and board.is_solved(solution[None], geometry)[0]
-    if not is_puzzle or solver.count_solutions(puzzle[None], 2, geometry)[0] != 1:
+    if (puzzle > 0).all() or solver.count_solutions(puzzle[None], 2, geometry)[0] != 1:
         return None
     return puzzle, solution
 

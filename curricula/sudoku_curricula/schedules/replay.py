@@ -39,6 +39,8 @@ class ReplayConfig:
 
     def __post_init__(self) -> None:
         check_shares(self, "replayed", "staleness")
+        if self.replayed == 1:
+            raise ValueError("replayed=1 never draws a new task: use less")
         check_positive(self, "temperature")
 
     def build(self) -> Replay:

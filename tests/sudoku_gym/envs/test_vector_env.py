@@ -282,3 +282,11 @@ def test_set_blanks_holds_from_the_next_reset_of_each_board():
     assert seen == {3, 5}
     with pytest.raises(ValueError, match="serves 1 to"):
         envs.set_blanks(17)
+
+
+def test_blanks_of_a_single_reset_are_no_task():
+    envs = SudokuVectorEnv(8, "4x4", blanks="blanks=2..6")
+    assert (envs.reset(seed=0)[1]["task"] >= 0).all()
+    info = envs.reset(options={"blanks": 3})[1]
+    assert (info["blanks"] == 3).all() and (info["task"] == -1).all()
+    assert (envs.reset()[1]["task"] >= 0).all()
