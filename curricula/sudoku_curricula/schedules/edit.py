@@ -136,8 +136,6 @@ def _edited(
     kind = rng.integers(3)
     if kind == 2:
         part = _exchangeable(solution, geometry, rng)
-        if len(part) == 2 * geometry.size:  # the same puzzle, with two digits renamed
-            return None
         first, second = np.unique(solution.ravel()[part])
         solution.ravel()[part] = first + second - solution.ravel()[part]
         puzzle = np.where(puzzle > 0, solution, 0).astype(np.int8)
