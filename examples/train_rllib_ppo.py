@@ -32,18 +32,20 @@ def main(argv=None):
     parser.add_argument("--minutes", type=float, help="train so long, instead of --steps")
     parser.add_argument("--schedule", help=f"{', '.join(SCHEDULES)}; options as name?key=value&...")
     parser.add_argument("--no-curriculum", action="store_true", help="the last level only")
+    parser.add_argument("--runners", type=int, default=0, help="processes that sample, a core each")
+    parser.add_argument("--address", default="local", help="of a cluster; else Ray starts here")
     parser.add_argument("--smoke", action="store_true", help="a few steps and puzzles only")
     options = parser.parse_args(argv)
     torch.set_num_threads(1)  # more threads on a small network are slower
-    ray.init("local", include_dashboard=False, log_to_driver=False, ignore_reinit_error=True)
+    ray.init(options.address, log_to_driver=False, ignore_reinit_error=True)
 
     usual = f"success-rate?start=2&stop={LAST}&threshold=0.9"
     if options.no_curriculum:
         usual = f"constant?blanks={LAST}"
     curriculum = configure_schedule(options.schedule or usual)
     steps, every = (8_192, 4_096) if options.smoke else (options.steps, 16_384)
-    # Everything runs in this process; .env_runners(num_env_runners=4) spreads the sampling.
     config = ppo_config("Sudoku4x4-v0", curriculum=curriculum, evaluate_every=every)
+    config.env_runners(num_env_runners=options.runners)  # 0: sampling is in this process
     algorithm = config.debugging(seed=options.seed).build_algo()
     untrained = copy.deepcopy(algorithm.get_module())
 

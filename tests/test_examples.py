@@ -10,7 +10,6 @@ import pytest
 from sudoku_curricula.curves import (
     BLANKS_LEVEL,
     COMPLETION_RATE,
-    ITERATION,
     POLICY_LOSS,
     STEPS_PER_SECOND,
     SUCCESS_RATE,
@@ -96,16 +95,6 @@ def test_train_rllib_ppo(tmp_path, ray_cluster):
     found = read_curves(tmp_path)
     assert {SUCCESS_RATE, POLICY_LOSS, VALUE_LOSS, STEPS_PER_SECOND} <= set(found)
     assert found[BLANKS_LEVEL][1][-1] > 2
-
-
-@pytest.mark.slow
-@pytest.mark.xdist_group("ray")
-def test_train_on_a_cluster(ray_cluster, tmp_path):
-    results = run("train_on_a_cluster", "--run", str(tmp_path / "run"))
-    assert results["cAlphaZero"].illegal == 0
-    assert read_curves(tmp_path / "run")[ITERATION][1] == [1, 2]
-    again = run("train_on_a_cluster", "--run", str(tmp_path / "run"))  # it is over already
-    assert again["cAlphaZero"].completion_rate == results["cAlphaZero"].completion_rate
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
