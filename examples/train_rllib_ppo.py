@@ -37,7 +37,8 @@ def main(argv=None):
     parser.add_argument("--smoke", action="store_true", help="a few steps and puzzles only")
     options = parser.parse_args(argv)
     torch.set_num_threads(1)  # more threads on a small network are slower
-    ray.init(options.address, log_to_driver=False, ignore_reinit_error=True)
+    quiet = {"include_dashboard": False, "log_to_driver": False, "ignore_reinit_error": True}
+    ray.init(options.address, **quiet)
 
     usual = f"success-rate?start=2&stop={LAST}&threshold=0.9"
     if options.no_curriculum:
