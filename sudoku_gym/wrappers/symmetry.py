@@ -54,7 +54,7 @@ class _Symmetries(Transform):
         if every not in ("episode", "step"):
             raise ValueError(f"every={every!r}: use 'episode' or 'step'")
         self._group, self._drawn = group_of(geometry), identity(geometry, count)
-        self._below = self._drawn.actions.copy()  # what each of the agent's actions is, [B, A]
+        self._below = self._drawn.actions.astype(np.int32)  # what each of the agent's actions is, [B, A]
         self._size, self._every_step = size, every == "step"
         self._streams = np.zeros((count, 2), np.uint64)
         return observations, actions
@@ -77,12 +77,12 @@ class _Symmetries(Transform):
         return np.where(known == actions, below, actions)  # invalid ones stay as they are
 
     def map_masks(self, masks: NDArray[np.int8], which: Which = slice(None)) -> NDArray[np.int8]:
-        return np.take_along_axis(masks, self._below[which, : masks.shape[1]], 1)
+        return _take(masks, self._below[which, : masks.shape[1]])
 
     def show(self, observations: Any, masks: NDArray[np.int8], which: Which) -> tuple[Any, Any]:
         cells = self._below[which, self._size**3 :] - self._size**3  # those of erasures
-        below = np.take_along_axis(observations.reshape(cells.shape), cells, 1)
-        shown = np.take_along_axis(self._drawn.digits[which], below, 1)
+        below = _take(observations.reshape(cells.shape), cells)
+        shown = _take(self._drawn.digits[which], below)
         shown = shown.astype(observations.dtype, copy=False).reshape(observations.shape)
         return shown, self.map_masks(masks, which)
 
@@ -90,8 +90,7 @@ class _Symmetries(Transform):
         drawn = self._drawn
         if chosen.any():
             arrays = drawn.rows, drawn.columns, drawn.transpose, drawn.digits
-            _draw(self._streams, chosen, self._group, *arrays)
-            self._below[chosen] = drawn[chosen].inverse().actions
+            _draw(self._streams, chosen, self._group, *arrays, self._below)
 
 
 class SymmetryAugmentation(_Symmetries, SudokuWrapper):
@@ -122,7 +121,25 @@ class VectorSymmetryAugmentation(_Symmetries, SudokuVectorTransform):
 
 
 @njit(cache=True)
-def _draw(streams, chosen, group, rows, columns, transpose, digits):  # type: ignore[no-untyped-def]
-    for b in range(len(rows)):
-        if chosen[b]:
-            transpose[b] = draw_symmetry(streams[b], group, rows[b], columns[b], digits[b])
+def _draw(streams, chosen, group, rows, columns, transpose, digits, below):  # type: ignore[no-untyped-def]
+    """Draw symmetries of the chosen boards, and write `Symmetry.inverse().actions` to `below`."""
+    size = rows.shape[1]
+    first_erasure = size**3
+    for b in np.flatnonzero(chosen):
+        transpose[b] = draw_symmetry(streams[b], group, rows[b], columns[b], digits[b])
+        for cell in range(size * size):
+            row, column = rows[b, cell // size], columns[b, cell % size]
+            image = column * size + row if transpose[b] else row * size + column
+            below[b, first_erasure + image] = first_erasure + cell
+            for digit in range(size):
+                below[b, image * size + digits[b, digit + 1] - 1] = cell * size + digit
+
+
+@njit(cache=True)
+def _take(values, index):  # type: ignore[no-untyped-def]
+    """Do what `np.take_along_axis(values, index, 1)` does, several times as fast."""
+    taken = np.empty(index.shape, values.dtype)
+    for b in range(index.shape[0]):
+        for i in range(index.shape[1]):
+            taken[b, i] = values[b, index[b, i]]
+    return taken
