@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -69,7 +70,8 @@ class Curriculum:
                 "if it takes one, or use another schedule"
             )
         self.schedule = schedule
-        self.steps = self.updates = 0
+        self.updates = 0
+        self.start_clock(0)
         self._set_blanks = set_blanks
         self._episodes_per_update = episodes_per_update
         self._writer = writer
@@ -192,7 +194,7 @@ class Curriculum:
         """
         self.schedule.load_state_dict(state["schedule"])
         self._set_blanks(self.schedule.blanks())
-        self.steps = state["steps"]
+        self.start_clock(state["steps"])
         self._tally = np.array(state["tally"], np.int64)
         self._advantages = np.array(state["advantages"], np.float64)
 
@@ -260,6 +262,16 @@ class Curriculum:
             for task in np.flatnonzero(np.isfinite(values)):
                 name = self.schedule.tasks.each[task].name
                 writer.add_scalar(f"{group}/{name}", float(values[task]), self.steps)
+
+    def start_clock(self, steps: int) -> None:
+        """Set the steps done so far; the speed counts from here."""
+        self.steps = steps
+        self._origin = steps, time.perf_counter()
+
+    def write_speed(self) -> None:
+        """Write the steps per second since `start_clock`."""
+        steps, start = self._origin
+        self._write(curves.STEPS_PER_SECOND, (self.steps - steps) / (time.perf_counter() - start))
 
     def _write(self, tag: str, value: float) -> None:
         if self._writer is not None:

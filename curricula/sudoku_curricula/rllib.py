@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,7 +17,6 @@ with suggest_extra("sudoku_curricula.rllib"):
     from ray.rllib.callbacks.callbacks import RLlibCallback
     from ray.rllib.env.env_runner import EnvRunner
     from ray.rllib.env.env_runner_group import EnvRunnerGroup
-    from ray.tune.logger import LoggerCallback
 
 from sudoku_curricula import curves
 from sudoku_curricula.base import ScheduleConfig
@@ -89,16 +88,6 @@ def _callback_of(algorithm: Any) -> CurriculumCallback:
     return next(each for each in algorithm.callbacks if isinstance(each, CurriculumCallback))
 
 
-class _LatestScalars:
-    """Keeps the last value of each curve for the next result, which has the step."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, float] = {}
-
-    def add_scalar(self, tag: str, value: Any, step: Any = None, /) -> None:
-        self.values[tag] = float(value)
-
-
 class CurriculumCallback(RLlibCallback):
     """Moves the number of blanks by measured success while an algorithm learns.
 
@@ -109,7 +98,7 @@ class CurriculumCallback(RLlibCallback):
     level moves, a lost runner has been restarted, or a checkpoint has been loaded.
 
     Each result of `train` holds the curves of `sudoku_curricula.curves`, e.g.
-    `result["curves"]["curriculum/blanks"]`; see `write_curves` and `CurvesCallback`.
+    `result["curves"]["curriculum/blanks"]`; see `write_curves`.
 
     Args:
         schedule: the configuration of the schedule.
@@ -145,23 +134,22 @@ class CurriculumCallback(RLlibCallback):
         self._episodes_per_update = episodes_per_update
         self._held_out: PlayHeldOut | None = None
         self._evaluated_at = 0
-        self._pending_scalars = _LatestScalars()
-        self._speed_origin = 0, 0.0  # steps, seconds
+        self._scalars: dict[str, float] = {}  # the latest of each curve, for the next result
         # in a process that plays: the episodes that are running, by RLlib's id
         self._queue = EpisodeQueue(schedule.build().tasks)
         self._numbers = dict[str, NDArray[np.int64]]()
 
     def on_algorithm_init(self, *, algorithm: Algorithm, **kwargs: Any) -> None:
         """Start the schedule, and push its level."""
+        writer: Any = SimpleNamespace(add_scalar=self._keep_scalar)
         self.curriculum = Curriculum(
             self._schedule.build(),
             partial(push_blanks, algorithm),
             self._episodes_per_update,
-            self._pending_scalars,
+            writer,
         )
         if self._make_held_out is not None:
             self._held_out = self._make_held_out(algorithm)
-        self._speed_origin = 0, time.perf_counter()
 
     def on_episode_start(  # type: ignore[override]  # only the arguments used here are listed
         self, *, episode: Any, env_runner: Any, **kwargs: Any
@@ -192,14 +180,11 @@ class CurriculumCallback(RLlibCallback):
         elif self.curriculum.steps >= self._evaluated_at + self._evaluate_every:
             self._evaluated_at = self.curriculum.steps
             self.curriculum.report_held_out(self._held_out)
-        scalars = self._pending_scalars.values
         self.curriculum.write_weights()
-        scalars[curves.ITERATION] = float(result["training_iteration"])
-        steps, start = self._speed_origin
-        seconds = time.perf_counter() - start
-        scalars[curves.STEPS_PER_SECOND] = (self.curriculum.steps - steps) / seconds
-        result[CURVES] = scalars | _common_names(result)
-        scalars.clear()
+        self.curriculum.write_speed()
+        self._scalars[curves.ITERATION] = float(result["training_iteration"])
+        result[CURVES] = self._scalars | _common_names(result)
+        self._scalars = {}
 
     def on_env_runners_recreated(
         self, *, env_runner_group: EnvRunnerGroup, env_runner_indices: list[int], **kwargs: Any
@@ -222,7 +207,9 @@ class CurriculumCallback(RLlibCallback):
         assert self.curriculum is not None
         self.curriculum.load_state_dict(state)
         self._evaluated_at = state["evaluated_at"]
-        self._speed_origin = self.curriculum.steps, time.perf_counter()
+
+    def _keep_scalar(self, tag: str, value: float, _: int) -> None:
+        self._scalars[tag] = float(value)
 
     def _report_training_episodes(self, curriculum: Curriculum, result: dict[str, Any]) -> None:
         runners = result.get("env_runners", {})
@@ -231,38 +218,6 @@ class CurriculumCallback(RLlibCallback):
         rows = [[np.nan_to_num(part[task]) for part in parts] for task in parts[0]]
         tasks = np.array([int(task) for task in parts[0]], np.int64)
         curriculum.count(tasks, np.array(rows, np.int64).reshape(-1, len(_SUMS)))
-
-
-class CurvesCallback(LoggerCallback):
-    """Lets Tune write the curves of every trainer into each trial's folder, for TensorBoard.
-
-    ```python
-    run = tune.RunConfig(callbacks=[CurvesCallback()])
-    tune.Tuner(config.algo_class, param_space=config, run_config=run).fit()
-    ```
-
-    Tune's own logger writes the same numbers, but prefixes the names and counts iterations.
-    """
-
-    def __init__(self) -> None:
-        self._writers: dict[Any, Any] = {}
-
-    def log_trial_start(self, trial: Any) -> None:
-        """Open an event file in the trial's folder."""
-        with suggest_extra("writing curves"):
-            from torch.utils.tensorboard import SummaryWriter
-
-        trial.init_local_path()
-        self._writers[trial] = SummaryWriter(trial.local_path)
-
-    def log_trial_result(self, iteration: int, trial: Any, result: dict[str, Any]) -> None:
-        """Write the result's curves."""
-        write_curves(result, self._writers[trial])
-        self._writers[trial].flush()
-
-    def log_trial_end(self, trial: Any, failed: bool = False) -> None:
-        """Close the file."""
-        self._writers.pop(trial).close()
 
 
 def write_curves(result: Mapping[str, Any], writer: curves.ScalarWriter) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from functools import partial
 from math import ceil
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from sudoku_gym.plugins import suggest_extra
 
 with suggest_extra("sudoku_curricula.sb3"):
     from stable_baselines3.common.callbacks import BaseCallback
-    from stable_baselines3.common.logger import Logger
 
 from sudoku_curricula import curves
 from sudoku_curricula.base import Schedule
@@ -73,20 +72,19 @@ class CurriculumCallback(BaseCallback):
         self._evaluate_every = evaluate_every
         self._episodes_per_update = episodes_per_update
         self._every = self._next_evaluation = 0
-        self._started = (0, 0.0)
         self._numbers = np.empty(0, np.int64)  # of the running episodes; -1: begun before
         self._tasks: list[list[int]] = []  # of each board at each step of a rollout
         self._trained: list[NDArray[np.bool_]] = []  # whether they are trained on
 
     def _on_training_start(self) -> None:
-        self._started = self.num_timesteps, time.perf_counter()
         saved = getattr(self.model, "curriculum_state", None)
         set_blanks = partial(self.training_env.env_method, "set_blanks")
-        self.curriculum = Curriculum(
-            self.schedule, set_blanks, self._episodes_per_update, _LogWriter(self.logger)
-        )
+        # SB3's logger writes with the model's count of steps, at its dump.
+        log: Any = SimpleNamespace(add_scalar=lambda tag, value, _: self.logger.record(tag, value))
+        self.curriculum = Curriculum(self.schedule, set_blanks, self._episodes_per_update, log)
         if saved is not None:
             self.curriculum.load_state_dict(saved)
+        self.curriculum.start_clock(self.num_timesteps)
         steps = self.locals["total_timesteps"] - self.num_timesteps
         self._every = self._evaluate_every or ceil(steps / _EVALUATIONS)
         self._next_evaluation = self.num_timesteps + self._every
@@ -122,9 +120,7 @@ class CurriculumCallback(BaseCallback):
         if episodes:
             record(curves.EPISODIC_RETURN, sum(e["r"] for e in episodes) / len(episodes))
             record(curves.EPISODIC_LENGTH, sum(e["l"] for e in episodes) / len(episodes))
-        steps, start = self._started
-        seconds = time.perf_counter() - start
-        record(curves.STEPS_PER_SECOND, (self.num_timesteps - steps) / seconds)
+        self.curriculum.write_speed()
         self._keep_state()  # of the same moment as the weights, which learn between rollouts
 
     def _on_training_end(self) -> None:
@@ -171,14 +167,3 @@ class CurriculumCallback(BaseCallback):
         assert self.curriculum is not None
         # An attribute of the model's own is saved and loaded with it.
         self.model.curriculum_state = self.curriculum.state_dict()  # type: ignore[attr-defined]
-
-
-class _LogWriter:
-    """SB3's logger as a `ScalarWriter`: it writes with the model's count of steps, at its dump."""
-
-    def __init__(self, logger: Logger) -> None:
-        self._logger = logger
-
-    def add_scalar(self, tag: str, value: Any, step: Any, /) -> None:
-        """Record the value; SB3 knows the step."""
-        self._logger.record(tag, value)

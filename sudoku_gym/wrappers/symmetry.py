@@ -54,7 +54,9 @@ class _Symmetries(Transform):
         if every not in ("episode", "step"):
             raise ValueError(f"every={every!r}: use 'episode' or 'step'")
         self._group, self._drawn = group_of(geometry), identity(geometry, count)
-        self._below = self._drawn.actions.astype(np.int32)  # what each of the agent's actions is, [B, A]
+        self._below = self._drawn.actions.astype(
+            np.int32
+        )  # what each of the agent's actions is, [B, A]
         self._size, self._every_step = size, every == "step"
         self._streams = np.zeros((count, 2), np.uint64)
         return observations, actions

@@ -5,7 +5,7 @@ import time
 import pytest
 import ray
 import small_game
-from ray import cloudpickle, tune
+from ray import cloudpickle
 from ray.rllib.algorithms import Algorithm
 from ray.rllib.algorithms.ppo import PPOConfig
 from small_game import GAMES, Game, HeldOut, Wave
@@ -13,7 +13,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from torch.utils.tensorboard import SummaryWriter
 
 from sudoku_curricula import curves
-from sudoku_curricula.rllib import CurvesCallback, add_curriculum, write_curves
+from sudoku_curricula.rllib import add_curriculum, write_curves
 from sudoku_curricula.schedules import Algorithm1Config, LearnabilityConfig, SuccessRateConfig
 
 pytestmark = [pytest.mark.xdist_group("ray"), pytest.mark.usefixtures("ray_cluster")]
@@ -201,20 +201,3 @@ def test_runners_report_tasks_and_follow_weights(build):
     assert (schedule.solved[:3] > 0).all() and (schedule.failed[3:] > 0).all()
     assert games(algorithm, "weights") == [schedule.blanks()] * 2 * GAMES
     assert result["curves"]["curriculum/task_entropy"] > 0
-
-
-@pytest.mark.nightly
-def test_tune_writes_the_curves_of_every_trainer(tmp_path):
-    run = tune.RunConfig(
-        name="run",
-        storage_path=str(tmp_path),
-        stop={"training_iteration": 2},
-        callbacks=[CurvesCallback()],
-        verbose=0,
-    )
-    config = configure(episodes_per_update=10)
-    (result,) = tune.Tuner(config.algo_class, param_space=config, run_config=run).fit()
-    found = curves.read_curves(result.path)
-    steps, blanks = found[curves.BLANKS_LEVEL]
-    assert len(steps) == 2 and blanks[-1] > 2
-    assert {curves.SUCCESS_RATE, curves.POLICY_LOSS, curves.STEPS_PER_SECOND} <= set(found)

@@ -18,7 +18,7 @@ from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.storage.checks import check_counts, check_shares
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import Network
-from sudoku_learning.networks.factor_graph import FactorGraphFeatures, RecurrentState, add_noise
+from sudoku_learning.networks.factor_graph import FactorGraphFeatures
 from sudoku_learning.recurrent.batch import RecurrentBatch, Segment
 
 PLACEMENT_LOSS = "losses/placement_loss"
@@ -45,18 +45,10 @@ class RecurrentConfig:
     """share of the boards that start with more cells of the solution revealed"""
     policy_weight: float = 0.4
     """weight of the policy loss relative to the loss of single placements"""
-    perturbed: float = 0.0
-    """chance that a board goes on to its next segment from a state with noise, as the restarts of
-    play do, so that the network learns to find the solution from there"""
-    noise: float = 1.0
-    """largest standard deviation of that noise, relative to that of the numbers of the state; it
-    is drawn uniformly below this"""
 
     def __post_init__(self) -> None:
         check_counts(self, "updates", "segments")
-        check_shares(self, "stay_probability", "revealed", "perturbed")
-        if self.noise < 0:
-            raise ValueError(f"noise must not be negative, but is {self.noise}")
+        check_shares(self, "stay_probability", "revealed")
         if self.policy_weight < 0:
             raise ValueError(f"policy_weight must not be negative, but is {self.policy_weight}")
 
@@ -147,14 +139,7 @@ class LabelledBatch(RecurrentBatch):
             "value": value.item(),
             "solved": float(is_solved.mean()),
         }
-        states = [self._perturbed(state) for state in features.recurrent_states]
-        return Segment(loss, last, is_solved, states, metrics)
-
-    def _perturbed(self, state: RecurrentState) -> RecurrentState:
-        """Return the state, by chance with noise."""
-        if not self._config.perturbed or self._rng.random() >= self._config.perturbed:
-            return state
-        return add_noise(state, self._config.noise * self._rng.random(), self._rng)
+        return Segment(loss, last, is_solved, features.recurrent_states, metrics)
 
     def solved(self, logits: NDArray[np.float32]) -> NDArray[np.bool_]:
         """Return the boards whose logits float32 `[B, N**3]` have the signs of the targets."""

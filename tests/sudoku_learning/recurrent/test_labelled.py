@@ -65,28 +65,6 @@ def test_a_solved_board_may_stay():
     assert 60 < sum(state is not None for state in boards.states) < 140
 
 
-def test_states_are_perturbed_by_chance():
-    pool = pool_of(count=100)
-    network = seeded(0, lambda: Network(BODY, {"policy": PolicyConfig()}, pool.geometry))
-
-    def run(**options):
-        config = RecurrentConfig(segments=3, revealed=0.0, **options)
-        rng = np.random.default_rng(0)
-        return LabelledBatch(network, pool, config, 100, rng).run_segment().states
-
-    def changed(states):
-        pairs = zip(states, plain, strict=True)
-        return [any((a != b).any() for a, b in zip(*pair, strict=True)) for pair in pairs]
-
-    plain = run()
-    assert not any(changed(run(perturbed=1.0, noise=0.0)))
-    assert all(changed(run(perturbed=1.0)))
-    assert 20 < sum(changed(run(perturbed=0.4))) < 60
-    assert run(perturbed=1.0)[0].variables.dtype == np.float32
-    with pytest.raises(ValueError, match="noise must not be negative"):
-        RecurrentConfig(noise=-1.0)
-
-
 def test_corrupted_boards_have_no_solution():
     pool = pool_of("9x9", 30)
     boards = batch_of(pool)
