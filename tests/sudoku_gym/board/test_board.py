@@ -66,7 +66,7 @@ def test_parse_many_skips_comments_and_counts_lines():
     assert board.parse_many(lines).sum() == 1
     with pytest.raises(ValueError, match="line 5: row 1, column 1: '7'"):
         board.parse_many([*lines, "7" + "." * 15])
-    with pytest.raises(ValueError, match="line 5: a board of 81 cells: expected .*16 for 4x4"):
+    with pytest.raises(ValueError, match=r"line 5: a board of 81 cells: expected .*16 for 4x4"):
         board.parse_many([*lines, "." * 81])
     with pytest.raises(ValueError, match="no board found"):
         board.parse_many(["# nothing"])
