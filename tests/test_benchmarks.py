@@ -56,7 +56,6 @@ def test_floors_are_written_and_not_played_twice(tmp_path, monkeypatch):
         ("reproduce_calphazero", "--parts mlp --runs {runs} --out {out} --count 6 --games 4 "
          "--simulations 3 --play-with 2 --level-iterations 1 --checks 1 --minutes 0.002",
          "3 simulations"),
-        ("reset", "--smoke --names Sudoku9x9-v0 --num-envs 4 --shares 0", "as stored"),
         ("text_environments", "--peers sudoku-gym --games 1 --asked 30", "| sudoku-gym"),
         ("solvers", "--smoke --banks 9x9 --peers Norvig", "Norvig-style Python"),
         ("text", "--smoke --policy hidden-singles", "solved in text"),
