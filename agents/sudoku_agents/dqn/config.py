@@ -162,5 +162,7 @@ class DQNConfig(TrainingConfig):
                 "updates.segments needs a recurrent body, factor-graph: use updates.segments=1"
             )
         can_converge = getattr(self.network, "convergence_margin", None) is not None
+        if self.sampling_restarts and not can_converge:
+            raise ValueError("sampling_restarts needs a network.convergence_margin")
         if can_converge and self.values == "plain":
             raise ValueError("network.convergence_margin needs logits: use values='solvable'")

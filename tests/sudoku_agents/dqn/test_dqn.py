@@ -142,3 +142,15 @@ def test_an_interrupted_run_continues_to_the_bit(tmp_path, monkeypatch, changes)
 @pytest.mark.xdist_group("ray")
 def test_actors_play_what_one_process_plays(actors_change_nothing):
     actors_change_nothing(train, small)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"sampling_restarts": 3, "network": FactorGraphConfig()}, "convergence_margin"),
+        ({"random_moves": float("nan")}, "random_moves must not be negative"),
+    ],
+)
+def test_settings_that_can_not_be_played_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        DQNConfig(**changes)
