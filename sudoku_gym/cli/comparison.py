@@ -36,6 +36,7 @@ from sudoku_gym.policies.loading import CONFIG_FILE, weights_file
 from sudoku_gym.puzzles import files, find_in_training
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource
+from sudoku_gym.puzzles.tasks import Tasks, rows_of
 from sudoku_gym.storage.atomic import check_suffix
 from sudoku_gym.storage.configs import from_json
 from sudoku_gym.storage.reading import error_context, read_json
@@ -54,6 +55,8 @@ class Rules:
     """Part of a bank; the test split if the bank has one."""
     rows: str = ""
     """A file with the numbers of the puzzles to play, from 0 on, one a line."""
+    rating: str = ""
+    """Play only puzzles that the list rates from one number to below another: 2.2..8."""
     count: int | None = None
     """Number of puzzles; all if not given. Without --blanks each comes once at most."""
     blanks: str = ""
@@ -128,7 +131,7 @@ def _identity(options: Rules, puzzles: PuzzleSet) -> dict[str, bool | int | str 
     """Return which list is played, for a file of results; the folder of a file is left out."""
     is_file = options.puzzles.endswith(files.SUFFIXES)
     names = ["board", "split", "count", "blanks", "seed", "leave_out_training"]
-    names += ["rows"] if options.rows else []
+    names += [name for name in ("rows", "rating") if getattr(options, name)]
     return {
         "name": Path(options.puzzles).name if is_file else options.puzzles,
         **{name: getattr(options, name) for name in names},
@@ -202,7 +205,7 @@ def _choose(options: Rules) -> tuple[PuzzleSet, int | None]:
     is_plain_file = (
         name.endswith(files.SUFFIXES)
         and options.split in (None, "all")
-        and not (options.blanks or options.rows)
+        and not (options.blanks or options.rows or options.rating)
     )
     if is_plain_file and count is not None:
         with progress() as start:
@@ -210,6 +213,7 @@ def _choose(options: Rules) -> tuple[PuzzleSet, int | None]:
     else:
         whole = read_puzzles(name, options.split, geometry)
         whole = whole[_row_numbers(options.rows, len(whole))] if options.rows else whole
+        whole = _rated(whole, options.rating) if options.rating else whole
         puzzles = _draw(whole, count, options.blanks, rng)
     if not options.leave_out_training:
         return puzzles, None
@@ -226,6 +230,13 @@ def _row_numbers(file: str, total: int) -> NDArray[np.int64]:
         if not len(rows) or rows.min() < 0 or rows.max() >= total:
             raise ValueError(f"use numbers from 0 to {total - 1}")
     return rows
+
+
+def _rated(whole: PuzzleSet, ratings: str) -> PuzzleSet:
+    rows = rows_of(Tasks(f"rating={ratings}"), whole, np.arange(len(whole))).members
+    if not len(rows):
+        raise ValueError(f"{whole.name} has no puzzle with --rating {ratings}")
+    return whole[np.unique(rows)]
 
 
 def _draw(whole: PuzzleSet, count: int | None, blanks: str, rng: np.random.Generator) -> PuzzleSet:

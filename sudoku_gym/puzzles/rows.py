@@ -3,10 +3,11 @@
 Text (`.txt`, `.sdk`) has one board a line, or one row of a board a line. Lines that begin with `#`
 or `//` are passed over, and headings such as `Grid 01`, `Puzzle A:` or `[Puzzle]` part grids. CSV
 has commas, semicolons, tabs or `|` between columns, under the headers of the public lists
-(`quizzes,solutions`, `puzzle,solution`, `source,question,answer,rating`); under others, or none,
-the first column that holds a board with blanks is the puzzle, one that holds a full board the
-solution. Blanks and digits are as `board.parse` reads them. npz holds integers `puzzles` and
-`solutions`, `[M, N, N]` or `[M, N**2]`; nothing is unpickled.
+(`quizzes,solutions`, `source,question,answer,rating`, `puzzle,solution,clues,difficulty`); under
+others, or none, the first column that holds a board with blanks is the puzzle, one that holds a
+full board the solution. A difficulty in words is no rating. Blanks and digits are as `board.parse`
+reads them. npz holds integers `puzzles` and `solutions`, `[M, N, N]` or `[M, N**2]`; nothing is
+unpickled.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from sudoku_gym.storage.reading import error_context
 _MOST_BYTES = 2**33
 _PUZZLE_HEADERS = ("puzzle", "puzzles", "quiz", "quizzes", "question", "sudoku", "unsolved")
 _SOLUTION_HEADERS = ("solution", "solutions", "answer", "solved")
+_RATING_HEADERS = ("rating", "difficulty")
 _WORDS = re.compile(r"[A-Za-z]{3,}[A-Za-z\W]*\d*\W*$")  # a title, or a row with large digits
 _COUNTED_FROM_0 = str.maketrans("0" + board.SYMBOLS[1:-1], board.SYMBOLS[1:])
 _codes = np.full(256, MAX_SIZE + 1, np.uint8)  # no digit
@@ -171,14 +173,16 @@ def _csv_rows(text: TextIO, path: Path) -> Iterator[_Row]:
             header = [field.strip().lower() for field in fields]
             places = [
                 next((header.index(each) for each in group if each in header), None)
-                for group in (_PUZZLE_HEADERS, _SOLUTION_HEADERS, ("source",), ("rating",))
+                for group in (_PUZZLE_HEADERS, _SOLUTION_HEADERS, ("source",), _RATING_HEADERS)
             ]
             is_named = all(field[:1].isalpha() for field in header if field)
             if places[0] is not None or (is_named and not any(map(_is_board, fields))):
                 continue
         if places[0] is None:
             places[:2] = _board_columns(fields, path, first)
-        values = (fields[i].strip() if i is not None and i < len(fields) else "" for i in places)
+        values = [fields[i].strip() if i is not None and i < len(fields) else "" for i in places]
+        if values[3][:1].isalpha() and "rating" not in header:
+            values[3] = ""  # a difficulty in words
         yield _Row(reader.line_num, *values)
 
 

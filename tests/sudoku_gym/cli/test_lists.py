@@ -72,6 +72,14 @@ def test_a_sample_is_played(extreme, run):
     assert code == 0 and json.loads(out)["solver"]["puzzles"] == 50
 
 
+def test_puzzles_are_chosen_by_their_rating(extreme, run):
+    arguments = ["compare", "solver", "--puzzles", "test.csv", "--rating", "20..40"]
+    assert run(*arguments, "--out", "row.json")[0] == 0
+    chosen = (extreme.ratings >= 20) & (extreme.ratings < 40)
+    assert read("row.json")["rows"][0]["by_rating"]["20 to 39"]["count"] == chosen.sum()
+    assert run(*arguments[:-1], "20..60", "--out", "row.json")[0] == 2  # the file has others
+
+
 def test_training_puzzles_are_left_out(run, tmp_path, monkeypatch):
     pytest.importorskip("igraph")
     monkeypatch.chdir(tmp_path)
@@ -112,6 +120,8 @@ def test_what_another_version_or_other_weights_have_played_is_played_anew(extrem
         (["--puzzles", "none.csv"], "none.csv: no puzzle found"),
         (["--puzzles", "several.csv", "--count", "1"], "puzzle 0 has several solutions"),
         (["--count", "500"], "count 500: test.csv has 120 puzzles"),
+        (["--rating", "100..200"], "test.csv has no puzzle with --rating 100..200"),
+        (["--rating", "hard"], "'rating=hard' is no factor"),
     ],
 )
 def test_wrong_lists_and_files(extreme, run, arguments, said):

@@ -147,6 +147,8 @@ def test_ratings_may_be_decimal(tmp_path):
     text = f"puzzle,rating\n{PUZZLE},7.25\n{PUZZLE},\n{PUZZLE},8\n"
     found = files.read(written(tmp_path, "a.csv", text))
     assert found.ratings.tolist() == [7.25, NOT_KNOWN, 8]
+    text = f"id,puzzle,solution,clues,difficulty\n1,{PUZZLE},,27,2.2\n2,{PUZZLE},,27,easy\n"
+    assert files.read(written(tmp_path, "c.csv", text)).ratings.tolist() == [2.2, NOT_KNOWN]
     files.write(tmp_path / "b.csv", found)
     assert (files.read(tmp_path / "b.csv").ratings == found.ratings).all()
 
