@@ -154,7 +154,8 @@ class GuissartFigures(Options):
 
     def run(self, results: Results) -> None:
         """Train and play whatever the file lacks."""
-        run = self.runs / f"guissart-{self.config.env}-{self.seed}"
+        way = "as printed, " if self.config.as_printed else ""
+        run = self.runs / f"guissart-{'printed-' * bool(way)}{self.config.env}-{self.seed}"
         config = replace(self.config, run=run, seed=self.seed)
         training = train(config, GuissartLearner)
         networks = training.learner.networks
@@ -167,8 +168,8 @@ class GuissartFigures(Options):
                 results.add(key | timed_share(grades <= GRADES.index("hidden singles")))
             for count in range(1, len(networks.fillers) + 1):
                 filling = PredictorPolicy(FillingPredictor(networks, count), "one-shot")
-                play(results, {"model": f"filling, {count}", "set": name}, filling, chosen)
-            key = {"model": "trial and error, backtracking", "set": name}
+                play(results, {"model": f"{way}filling, {count}", "set": name}, filling, chosen)
+            key = {"model": f"{way}trial and error, backtracking", "set": name}
             if results.lacks(key):
                 start = time.process_time()
                 solver = Guissart(networks)

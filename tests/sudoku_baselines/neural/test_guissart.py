@@ -47,19 +47,29 @@ def moved(states, moves):
     return flat.reshape(states.shape)
 
 
+@pytest.mark.parametrize("as_printed", [False, True])
 @pytest.mark.parametrize("bank", GEOMETRIES)
-def test_features_are_the_same_after_every_symmetry(bank):
+def test_features_are_the_same_after_every_symmetry(bank, as_printed):
     geometry, rng = named_geometry(bank), np.random.default_rng(0)
     table = feature_table(geometry)
     states, moves = some_marks(geometry, 6, rng), symmetry.sample(geometry, 6, rng)
-    before = features(torch.from_numpy(states), table).numpy()
-    after = features(torch.from_numpy(moved(states, moves)), table).numpy()
+    before = features(torch.from_numpy(states), table, as_printed).numpy()
+    after = features(torch.from_numpy(moved(states, moves)), table, as_printed).numpy()
     for number in range(before.shape[3]):
         swapped = number if table.swap is None else int(table.swap[number])
         wanted = moved(before[..., number], moves)
         other = moved(before[..., swapped], moves)
         expected = np.where(moves.transpose[:, None, None], other, wanted)
         np.testing.assert_allclose(after[..., number], expected, atol=1e-4)
+
+
+def test_printed_features_are_sums_of_what_is_absent_and_present():
+    states = states_of(board.parse("12..............")[None])
+    states[0, 2, 0] = -1  # no 1 in r1c3
+    found = SymmetricNetwork(FOUR, 2, as_printed=True).features_of(states)[0, 2].reshape(4, -1, 4)
+    row = found[:, found[0, :, 1].argmax()]  # absent and present, of the same digit and of others
+    assert row.tolist() == [[0, 1, 0, 1], [0, 1, 0, 1], [0, 0, 0, 2], [0, 0, 0, 2]]
+    assert found[:, -1].tolist() == [[1, 0, 0, 0], *[[0, 0, 1, 0]] * 3]  # the cell itself
 
 
 @pytest.mark.parametrize(
@@ -184,6 +194,15 @@ def test_trial_and_error_and_backtracking_solve_the_rest(trained):
         policies.load(run)
     with pytest.raises(ValueError, match="has no option rounds"):
         load_policy(f"{run}?rounds=3")
+
+
+def test_as_printed_thresholds_stay_above_what_was_wrong_in_validation(tmp_path):
+    config = small(tmp_path / "run", grids=24, fillers=1, epochs=2, iterations=2, as_printed=True)
+    training = Training(config, GuissartLearner)
+    training.run()
+    thresholds = training.learner.networks.fillers[0].thresholds
+    assert ((thresholds > -10) & (thresholds < 1e6)).all()
+    assert isinstance(load_policy(config.run).solver, Guissart)
 
 
 def test_the_networks_that_come_with_the_package():

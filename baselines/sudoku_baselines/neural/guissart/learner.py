@@ -2,7 +2,8 @@
 
 Source: Guissart, sections 4 to 6 and algorithm 1. An iteration is an epoch of one network: first of
 each network that fills, in turn (each starts where those before it stop: boosting), then of the one
-that proposes trials. The differences from the source are in docs/results/neural.md.
+that proposes trials. The differences from the source are in docs/results/neural.md;
+`as_printed` leaves them out.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from sudoku_baselines.neural.guissart.candidate_states import (
     solution_states,
     states_of,
 )
-from sudoku_baselines.neural.guissart.network import SymmetricNetwork, features
+from sudoku_baselines.neural.guissart.network import SymmetricNetwork
 from sudoku_baselines.neural.guissart.solver import (
     FillingPredictor,
     GuissartNetworks,
@@ -70,7 +71,7 @@ class GuissartTraining(LabelledConfig):
     fixed: ClassVar[tuple[str, ...]] = (
         *LabelledConfig.fixed,
         *("grids", "fillers", "epochs", "hidden", "updates"),
-        *("placements", "trials", "revealed", "optimizer"),
+        *("placements", "trials", "revealed", "as_printed", "optimizer"),
     )
 
     env: EnvId = "Sudoku9x9-v0"
@@ -94,6 +95,9 @@ class GuissartTraining(LabelledConfig):
     revealed: float = 0.5
     """share of the boards that begin with more cells of the solution, any share of them: where
     filling stops early, nothing else shows what comes later"""
+    as_printed: bool = False
+    """plain sums as features, cross-entropy alone, thresholds that last from batch to batch and are
+    fitted in one pass after each epoch (algorithm 1), and no cell revealed"""
     optimizer: OptimizerConfig = field(
         default_factory=lambda: OptimizerConfig(2e-2, constant_share=0.3)
     )
@@ -116,7 +120,7 @@ class GuissartTraining(LabelledConfig):
 
     def build(self, geometry: Geometry) -> GuissartNetworks:
         """Make the networks, with random weights."""
-        return GuissartNetworks(geometry, self.fillers, self.hidden)
+        return GuissartNetworks(geometry, self.fillers, self.hidden, self.as_printed)
 
 
 class GuissartLearner(Learner):
@@ -145,7 +149,7 @@ class GuissartLearner(Learner):
         self.optimizer.schedule(epoch / epochs)
         if which < config.fillers:
             loss, positions, filled = self._epoch(which, random.numpy)
-            if epoch == epochs - 1:
+            if config.as_printed or epoch == epochs - 1:
                 self._validate(which, random.numpy)
         else:
             loss, positions, filled = self._proposals(random.numpy)
@@ -179,7 +183,8 @@ class GuissartLearner(Learner):
         network = self.networks.first(which + 1)[which]
         size = self.config.optimizer.batch_size
         for states, truth in self._batches(self._train, which, rng, size):
-            network.reset_thresholds()
+            if not self.config.as_printed:
+                network.reset_thresholds()
             for loss, count in self._fill_and_learn(which, states, truth, rng, learning=True):
                 losses.append(loss)
                 positions += count
@@ -190,17 +195,18 @@ class GuissartLearner(Learner):
         """Fit the thresholds of a network, in passes until none rises any more."""
         network = self.networks.first(which + 1)[which]
         network.reset_thresholds()
-        for _ in range(MAX_PASSES):
+        for _ in range(1 if self.config.as_printed else MAX_PASSES):
             before = network.thresholds.clone()
             for states, truth in self._batches(self._validation, which, rng, len(self._validation)):
                 self._fit(which, states, truth, rng)
             if torch.equal(network.thresholds, before):
                 break
-        network.close_untested()
+        if not self.config.as_printed:
+            network.close_untested()
 
     def _fit(self, which: int, states: States, truth: States, rng: np.random.Generator) -> None:
         """Raise thresholds; where filling stops, a state of the solution is added."""
-        for _ in range(1 + self.config.trials):
+        for _ in range(1 if self.config.as_printed else 1 + self.config.trials):
             for _ in self._fill_and_learn(which, states, truth, rng, learning=False):
                 pass
             left = _is_open(states, truth)
@@ -236,14 +242,15 @@ class GuissartLearner(Learner):
         """Update a network on some unknown placements, some times; return the last loss."""
         config = self.config
         unknown = np.flatnonzero(states == 0)
-        seen = features(torch.from_numpy(states), network.table).flatten(0, 2)
+        seen = network.features_of(states).flatten(0, 2)
         for _ in range(config.updates):
             drawn = unknown[rng.integers(len(unknown), size=config.placements)]
             logits = network(seen[torch.from_numpy(drawn)])
             present = torch.from_numpy(truth.ravel()[drawn] > 0)
             targets = torch.stack([~present, present], 1)
             entropy = functional.binary_cross_entropy_with_logits(logits, targets.float())
-            self.optimizer.step(entropy - CERTAINTY_WEIGHT * certainty(logits, targets))
+            weight = 0.0 if config.as_printed else CERTAINTY_WEIGHT
+            self.optimizer.step(entropy - weight * certainty(logits, targets))
         return entropy.item()
 
     def _proposals(self, rng: np.random.Generator) -> tuple[float, int, float]:
@@ -260,7 +267,7 @@ class GuissartLearner(Learner):
                     break
                 placements = _one_unknown(states, rng)
                 found = probe_both_ways(states, placements, fillers, self._geometry)
-                seen = features(torch.from_numpy(states), proposer.table).flatten(1, 2)
+                seen = proposer.features_of(states).flatten(1, 2)
                 each = torch.arange(len(states))
                 chosen = proposer(seen[each, torch.from_numpy(placements)])[:, 1]
                 decides = torch.from_numpy(found.decides).float()
@@ -294,7 +301,8 @@ class GuissartLearner(Learner):
         """Return the boards of some puzzles, a part of them with more cells of the solution."""
         boards, solutions = chosen.puzzles[rows], chosen.solutions[rows]
         shares = rng.random((len(rows), 1, 1))
-        shares *= rng.random((len(rows), 1, 1)) < self.config.revealed
+        revealed = 0.0 if self.config.as_printed else self.config.revealed
+        shares *= rng.random((len(rows), 1, 1)) < revealed
         return np.where(rng.random(boards.shape) < shares, solutions, boards)
 
 

@@ -10,6 +10,7 @@ At 9x9 it has 28 features, 16 hidden units and two outputs, absent and present: 
 is set where its logit exceeds a threshold, which no wrong one did in validation (Guissart, section
 2, figure 1, section 3 and algorithm 1). Unlike his, the sums are of unknown placements in place of
 absent ones, a sum s enters as 4 / (1 + s), and hidden units are leaky, so that none dies.
+`as_printed` takes his sums as they are, absent and present.
 """
 
 from __future__ import annotations
@@ -61,14 +62,16 @@ def feature_table(geometry: Geometry) -> FeatureTable:
     return FeatureTable(groups, torch.from_numpy((order[:, None] * 4 + np.arange(4)).ravel()))
 
 
-def features(states: Tensor, table: FeatureTable) -> Tensor:
+def features(states: Tensor, table: FeatureTable, as_printed: bool = False) -> Tensor:
     """Return the features of each placement, float32 `[B, N**2, N, 4 K]`, of states like these."""
-    kinds = torch.stack([states == 0, states > 0], 3).float()  # [B, C, N, 2]
+    first = states < 0 if as_printed else states == 0
+    kinds = torch.stack([first, states > 0], 3).float()  # [B, C, N, 2]
     count, cells, size, _ = kinds.shape
     spread = kinds.permute(1, 0, 2, 3).reshape(cells, -1)
     same = (table.groups.flatten(0, 1) @ spread).view(-1, cells, count, size, 2)
     others = same.sum(3, keepdim=True) - same
-    return (_SCALE / (1 + torch.cat([same, others], 4))).permute(2, 1, 3, 0, 4).flatten(3)
+    sums = torch.cat([same, others], 4).permute(2, 1, 3, 0, 4).flatten(3)
+    return sums if as_printed else _SCALE / (1 + sums)
 
 
 def _shared_kinds(geometry: Geometry) -> NDArray[np.int64]:
@@ -89,14 +92,14 @@ def _transposed(kind: int) -> int:
 
 
 class SymmetricNetwork(nn.Module):
-    """The network of this module, with so many hidden units."""
+    """The network of this module, with so many hidden units; features ours or `as_printed`."""
 
     thresholds: Tensor
     """float32 `[2]`, of absent and present"""
 
-    def __init__(self, geometry: Geometry, hidden: int) -> None:
+    def __init__(self, geometry: Geometry, hidden: int, as_printed: bool = False) -> None:
         super().__init__()
-        self._geometry = geometry
+        self._geometry, self._as_printed = geometry, as_printed
         self.hidden = nn.Linear(4 * len(self.table.groups), hidden)
         self.answers = nn.Linear(hidden, 2)
         self.register_buffer("thresholds", torch.full((2,), LOWEST))
@@ -105,6 +108,10 @@ class SymmetricNetwork(nn.Module):
     def table(self) -> FeatureTable:
         """The groups of cells that features are summed over."""
         return feature_table(self._geometry)
+
+    def features_of(self, states: NDArray[np.int8]) -> Tensor:
+        """Return what the network sees of states int8 `[B, N**2, N]`, as `features`."""
+        return features(torch.from_numpy(states), self.table, self._as_printed)
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Return the logits of absent and present, float32 `[..., 2]`, of features `[..., 4 K]`."""
@@ -147,7 +154,7 @@ class SymmetricNetwork(nn.Module):
         with torch.inference_mode():
             for chunk in chunks(len(states), 128):
                 part = states[chunk]
-                seen = features(torch.from_numpy(part), self.table)
+                seen = self.features_of(part)
                 unknown = part == 0
                 logits[chunk][unknown] = self(seen[torch.from_numpy(unknown)]).numpy()
         return logits

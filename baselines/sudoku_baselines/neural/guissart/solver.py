@@ -35,14 +35,16 @@ _ASSUMPTIONS = 1000  # of backtracking on a board at most, with each way of fill
 class GuissartNetworks(nn.Module):
     """Networks that fill, in the order of their training, and one that proposes trials.
 
-    Each has so many `hidden` units.
+    Each is a `SymmetricNetwork` with the last two arguments.
     """
 
-    def __init__(self, geometry: Geometry, fillers: int, hidden: int) -> None:
+    def __init__(
+        self, geometry: Geometry, fillers: int, hidden: int, as_printed: bool = False
+    ) -> None:
         super().__init__()
         self.geometry = geometry
-        self.fillers = nn.ModuleList(SymmetricNetwork(geometry, hidden) for _ in range(fillers))
-        self.proposer = SymmetricNetwork(geometry, hidden)
+        made = [SymmetricNetwork(geometry, hidden, as_printed) for _ in range(fillers + 1)]
+        self.fillers, self.proposer = nn.ModuleList(made[:-1]), made[-1]
 
     def first(self, count: int) -> list[SymmetricNetwork]:
         """Return the first networks that fill."""
