@@ -1,4 +1,4 @@
-# docker build -t sudoku-gym .                                      # CPU; see docs/install.md for a smaller torch
+# docker build -t sudoku-gym .                                      # CPU; see docs/quick-start.md for a smaller torch
 # docker run --init --rm -v "$PWD/runs:/home/gym/runs" sudoku-gym   # the demo, three to four minutes of one core
 # docker run --init --rm -it sudoku-gym sudoku-gym watch hidden-singles --puzzles 9x9-hard
 FROM python:3.11-slim-bookworm

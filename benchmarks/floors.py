@@ -2,7 +2,7 @@
 
 Plays the test puzzles of every environment with masked-random, naked singles, and naked + hidden
 singles, by grade and by number of blanks. What the file of figures holds already is not played
-again. `make tables` makes the tables of docs/results/floors.md from it.
+again. `make tables` makes the tables of docs/environments.md from it.
 
     python benchmarks/floors.py --out docs/results/floors.json
     python benchmarks/floors.py --ids Sudoku9x9-v0 --count 200

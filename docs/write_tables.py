@@ -1,4 +1,4 @@
-"""Write the tables of six pages, from results, checkpoints and environments: `make tables`."""
+"""Write the tables of five pages, from results, checkpoints and environments: `make tables`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ sys.path.insert(0, str(DOCS / "hooks"))
 
 import agents_page  # noqa: E402
 import environments  # noqa: E402
-import floors_page  # noqa: E402
 import leaderboard_page  # noqa: E402
 import marked  # noqa: E402
 import records_page  # noqa: E402
@@ -21,9 +20,9 @@ from sudoku_gym.storage.atomic import write_text  # noqa: E402
 
 def filled() -> dict[Path, str]:
     """Return the pages with their tables as the files of results have them now."""
-    board, floors, text_environments = (
+    board, text_environments = (
         json.loads((DOCS / f"results/{name}.json").read_text(encoding="utf-8"))
-        for name in ("leaderboard", "floors", "text-environments")
+        for name in ("leaderboard", "text-environments")
     )
     rows = text_environments["text environments"]["rows"]
     heads = list(rows[0])
@@ -32,7 +31,6 @@ def filled() -> dict[Path, str]:
     fillings = {
         leaderboard_page.PAGE: lambda text: leaderboard_page.fill_in(text, board),
         records_page.PAGE: lambda text: records_page.fill_in(text, records),
-        floors_page.PAGE: lambda text: floors_page.fill_in(text, floors),
         agents_page.PAGE: agents_page.fill_in,
         environments.PAGE: environments.fill_in,
         "text.md": lambda text: marked.fill_in(text, "text", {"environments": played}),

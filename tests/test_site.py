@@ -63,6 +63,7 @@ def test_the_extras_are_those_of_the_project():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = set(project["optional-dependencies"])
     assert set(plugins.MODULES_OF_EXTRA) == extras - {"all", "dev", "docs"}
-    install = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
-    rows = [line.split("|")[1] for line in install.splitlines() if line.startswith("| `")]
+    page = (ROOT / "docs" / "quick-start.md").read_text(encoding="utf-8")
+    table = page.partition("## Extras\n")[2].partition("## ")[0]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
     assert set(re.findall(r"`([\w-]+)`", "".join(rows))) == extras

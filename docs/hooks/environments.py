@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 import gymnasium as gym
 from PIL import Image
 
-import floors_page
 import marked
 from sudoku_gym import SudokuEnv, load_policy, puzzles
 from sudoku_gym.app.game import Game
@@ -30,9 +29,11 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
 
+Results = dict[str, Any]
 PAGE = "environments.md"
 PLAYER = "expert-iteration"
 FILMED_BLANKS = {"Sudoku16x16-v0": 140, "Sudoku25x25-v0": 300}  # of the leaderboard; else as stored
+_HEADS = ["puzzles with", "count", "masked-random", "naked singles", "naked + hidden singles"]
 _FRAMES, _WIDTH = 40, {16: 544, 25: 750}  # frames of a film at most; pixels of large boards
 
 
@@ -46,27 +47,31 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     )
     about = texts(overview)
     for name in ENVIRONMENTS:
-        path, (movie, told) = page_of(name), film(name)
+        path, (movie, picture, told) = page_of(name), film(name)
         parts = {"about": about[name], "told": told, "film": path.with_suffix(".gif").name}
         parts |= {"floors": floors_of(name, json.loads(floors)), "description": description()}
         parts |= {"name": name, "bank": ENVIRONMENTS[name], "size": make(name).geometry.size}
         parts["facts"] = "\n".join(f"| {key} | {value} |" for key, value in facts_of(name).items())
         text = Template(template).substitute(parts)
         files.append(File.generated(config, path.as_posix(), content=text))
-        files.append(File.generated(config, path.with_suffix(".gif").as_posix(), content=movie))
+        for suffix, content in ((".gif", movie), (".png", picture)):
+            files.append(File.generated(config, str(path.with_suffix(suffix)), content=content))
     return files
 
 
 def fill_in(markdown: str) -> str:
-    """Put the table of all ids into the overview, see `marked.fill_in`."""
+    """Put the gallery of all ids, and their floors, into the overview, see `marked.fill_in`."""
     results = json.loads((Path(__file__).parents[1] / "results/floors.json").read_text("utf-8"))
-    rows = []
+    cards, rows = [], []
     for name, bank in ENVIRONMENTS.items():
-        (share,) = [row[-1] for row in floors_page.rows_of(name, results, "grade") if "all" in row]
-        link, board = f"[`{name}`]({page_of(name).as_posix()})", make(name).geometry.name
-        rows.append([link, board, extent_of(bank), share])
-    table = markdown_table(["id", "board", "blanks as stored", "solved by hidden singles"], rows, 2)
-    return marked.fill_in(markdown, "environments", {"gallery": table})
+        (row,) = [each for each in by(name, results, "grade") if "all" in each]
+        path, share = page_of(name), row[-1].partition(" (")[0]
+        picture = f"![{name}]({path.with_suffix('.png').as_posix()}){{ loading=lazy }}"
+        told = f"{extent_of(bank)} blanks<br>singles solve {share}"
+        cards.append(f"[{picture}<br>`{name}`]({path.as_posix()})<br>{told}")
+        rows.append([f"`{name}`", *row[1:]])
+    parts = {"gallery": "\n\n".join(cards), "floors": markdown_table(["id", *_HEADS[1:]], rows)}
+    return marked.fill_in(markdown, "environments", parts)
 
 
 def page_of(name: str) -> Path:
@@ -86,8 +91,8 @@ def texts(overview: str) -> dict[str, str]:
     return dict(re.findall(r"^- `([\w-]+-v\d+)`: (.+(?:\n  .+)*)", overview, re.MULTILINE))
 
 
-def film(name: str) -> tuple[bytes, str]:
-    """Return a GIF of a game on the first test puzzle that seed 0 draws, and how it ended."""
+def film(name: str) -> tuple[bytes, bytes, str]:
+    """Return a GIF of a game on the first test puzzle of seed 0, a PNG of that, and the outcome."""
     blanks = FILMED_BLANKS.get(name)
     env = make(name, split="test", augment=False, blanks=blanks)
     game = Game(load_policy(PLAYER), env.reset(seed=0)[0], env.geometry, heat=False)
@@ -95,11 +100,16 @@ def film(name: str) -> tuple[bytes, str]:
     pictures = [Image.fromarray(game.draw(width)) for _ in game.play()]
     moves = ceil(len(pictures) / _FRAMES)
     first, *others = (*pictures[:-1:moves], pictures[-1])
-    file = io.BytesIO()
+    file, still = io.BytesIO(), io.BytesIO()
+    first.save(still, "PNG")
     first.save(file, "GIF", save_all=True, append_images=others, duration=250, loop=0)
     told = f"`{PLAYER}`, greedy, seed 0, on a puzzle of the test split "
     told += f"{f'with {blanks} blanks' if blanks else 'as stored'}: {game.result}"
-    return file.getvalue(), told + (f"; every frame is {moves} moves." if moves > 1 else ".")
+    return (
+        file.getvalue(),
+        still.getvalue(),
+        told + (f"; every frame is {moves} moves." if moves > 1 else "."),
+    )
 
 
 def facts_of(name: str) -> dict[str, str]:
@@ -125,15 +135,24 @@ def extent_of(bank: str) -> str:
     return f"{blanks.min()} to {blanks.max()}"
 
 
-def floors_of(name: str, results: floors_page.Results) -> str:
+def floors_of(name: str, results: Results) -> str:
     """Return the table of the floors of an id, by grade and by number of blanks."""
-    by_grade = floors_page.rows_of(name, results, "grade")
-    by_blanks = floors_page.rows_of(name, results, "blanks")
-    rows = [*by_grade, *([f"{blanks} blanks", *row] for blanks, *row in by_blanks)]
+    rows = by(name, results, "grade")
+    rows += [[f"{blanks} blanks", *row] for blanks, *row in by(name, results, "blanks")]
     if not rows:
         raise ValueError(f"there are no floors of {name}: run benchmarks/floors.py")
-    heads = ["puzzles with", "count", "masked-random", "naked singles", "naked + hidden singles"]
-    return markdown_table(heads, rows)
+    return markdown_table(_HEADS, rows)
+
+
+def by(name: str, results: Results, kind: str) -> list[list[str]]:
+    """Return the floors of an id by grade or number of blanks: puzzles, and a share a policy."""
+    rows: dict[Any, list[str]] = {}
+    for row in results["rows"]:
+        if row["environment"] == name and kind in row:
+            cells = rows.setdefault(row[kind], [str(row[kind]), f"{row['count']:,}"])
+            share = 100 * row["solved"] / row["count"]
+            cells.append(f"{share:.1f} % ({row['low']:.1f} to {row['high']:.1f})")
+    return list(rows.values())
 
 
 def description() -> str:

@@ -77,7 +77,8 @@ def parse(words: list[str]) -> Callable[[], int]:
         return _print_version
     name, *arguments = words
     if name not in COMMANDS:
-        near = [f"{each}, or " for each in get_close_matches(name, COMMANDS, 1)]
+        near = get_close_matches(name, [*COMMANDS, "evaluate"], 1)  # as it is called in Python
+        near = [f"{'compare' if each == 'evaluate' else each}, or " for each in near]
         raise ValueError(f"no command {name!r}: use {''.join(near)}one of {', '.join(COMMANDS)}")
     function = plugins.load_attribute(COMMANDS[name][1])
     if name == "train":  # the trainer reads the rest

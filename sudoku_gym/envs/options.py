@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sudoku_gym.board.actions import Actions
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels import endings
+from sudoku_gym.plugins import load_attribute
 from sudoku_gym.puzzles.banks import named_geometry
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource, resolve_source
 
@@ -60,8 +61,9 @@ class EnvOptions:
     """A number, a (low, high) pair, weights by number, or None for puzzles as stored."""
     augment: bool = True
     """Move each drawn puzzle by a random symmetry of the board."""
-    reward: Reward = "terminal"
-    """A built-in reward by name, see `SudokuEnv`, or a `RewardFunction`."""
+    reward: Reward | str = "terminal"
+    """A built-in reward by name, see `SudokuEnv`, or a `RewardFunction`, or its name,
+    `"module:attribute"`."""
     actions: Actions = "legal"
     """Mask: `"legal"`, candidates only, or `"blank"`, any digit in a blank cell."""
     erase: bool = False
@@ -82,10 +84,12 @@ class EnvOptions:
     """None, `"ansi"` or `"rgb_array"`."""
 
     def __post_init__(self) -> None:
+        if isinstance(self.reward, str) and ":" in self.reward:
+            object.__setattr__(self, "reward", load_attribute(self.reward))
         if not callable(self.reward) and self.reward not in endings.REWARDS:
             raise ValueError(
                 f"reward={self.reward!r}: use {', '.join(map(repr, endings.REWARDS))}, or a "
-                "function f(before, actions, after, terminated) -> [B]"
+                "function f(before, actions, after, terminated) -> [B], or its module:attribute"
             )
         if self.actions not in ("legal", "blank"):
             raise ValueError(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
 from sudoku_curricula.schedules import SuccessRateConfig
 from sudoku_gym.board.actions import Actions
-from sudoku_gym.kernels.endings import RewardName
 from sudoku_gym.plugins import find_env
 from sudoku_gym.storage.checks import check_counts, check_positive, check_shares
 from sudoku_gym.storage.configs import registered
@@ -105,8 +104,9 @@ class DQNConfig(TrainingConfig):
     """further starts of the boards of these games that have not converged, see `Restarts`"""
     random_moves: float = 1.0
     """random moves a game, on average: epsilon is this, divided by the blanks at its start"""
-    reward: RewardName = "sparse"
-    """see `SudokuEnv`"""
+    reward: str = "sparse"
+    """see `SudokuEnv`; or the module:attribute of a function, for which `values` are plain, the
+    backup is `max`, and there is neither hindsight nor a convergence margin"""
     actions: Actions = "legal"
     """which placements are considered: candidates, or any digit in any blank cell"""
     end_at_dead_end: bool = True
@@ -142,6 +142,12 @@ class DQNConfig(TrainingConfig):
         super().__post_init__()
         find_env(self.env)
         check_counts(self, "games", "sampling_rounds")
+        if ":" in self.reward:
+            body, targets = self.network, replace(self.targets, hindsight=False, backup="max")
+            if isinstance(body, FactorGraphConfig):
+                body = replace(body, convergence_margin=None)
+            for name, value in (("values", "plain"), ("targets", targets), ("network", body)):
+                object.__setattr__(self, name, value)
         for name in ("random_moves", "sampling_restarts"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise ValueError(f"{name} must not be negative, but is {getattr(self, name)}")

@@ -215,9 +215,10 @@ class NetworkPolicy(PlacementPolicy):
     def placement_probabilities(
         self, boards: NDArray[np.int8], masks: NDArray[np.bool_]
     ) -> NDArray[np.float32]:
-        """Return the softmax of the scores, float32 `[B, N**3]`, of masks bool `[B, N**3]`."""
+        """Return float32 `[B, N**3]`: the sigmoid of logits that mean *right*, else the softmax."""
         scores = torch.from_numpy(self._read(boards, masks, self.restarts).outputs[self.head])
-        return torch.softmax(scores, 1).numpy()
+        is_right = self.network.can_converge
+        return (torch.sigmoid(scores) if is_right else torch.softmax(scores, 1)).numpy()
 
     def _read_games(
         self, boards: NDArray[np.int8], masks: NDArray[np.bool_], games: NDArray[np.int64]

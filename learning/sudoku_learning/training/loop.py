@@ -287,6 +287,10 @@ def train_cli(
     """
     program = f"sudoku-gym train {name}"
     arguments = sys.argv[1:] if argv is None else list(argv)
+    if "--reward" in arguments and not hasattr(config_class, "reward"):
+        raise ValueError(
+            f"{name} has no --reward: its method fixes what a game is worth; dqn takes one"
+        )
     read = partial(tyro.cli, config_class, args=arguments, prog=program, config=_CONFIG)
     config: _Config = read()
     if config.resume and (config.run / CONFIG_FILE).exists():

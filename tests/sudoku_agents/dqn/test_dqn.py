@@ -14,8 +14,8 @@ from sudoku_agents.dqn.config import (
     ReplayConfig,
     TargetsConfig,
 )
-from sudoku_agents.dqn.learner import Q_ERROR, Q_LOSS, DQNLearner, play_games
-from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, read_curves
+from sudoku_agents.dqn.learner import Q_ERROR, Q_LOSS, DQNLearner, main, play_games
+from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, EPISODIC_RETURN, read_curves
 from sudoku_curricula.schedules import SuccessRateConfig
 from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.board.actions import legal_placements
@@ -154,3 +154,16 @@ def test_actors_play_what_one_process_plays(actors_change_nothing):
 def test_settings_that_can_not_be_played_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         DQNConfig(**changes)
+
+
+def test_a_reward_of_the_users_is_named_in_the_shell(tmp_path, monkeypatch):
+    (tmp_path / "my_rewards.py").write_text(
+        "def placed(before, actions, after, terminated):\n"
+        "    return (after > 0).sum((1, 2)) - (before > 0).sum((1, 2))\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    options = ["--iterations", "1", "--games", "4", "--validation-games", "4"]
+    options += ["--run", str(tmp_path / "run"), "--reward", "my_rewards:placed"]
+    assert main(options) == 0
+    curve = read_curves(tmp_path / "run")[EPISODIC_RETURN]
+    assert curve[1][-1] > 1  # a digit each; `sparse` pays 1 at most

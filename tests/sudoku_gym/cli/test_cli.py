@@ -58,6 +58,8 @@ def test_the_version(run):
         (["fly"], "no command 'fly': use one of train"),
         (["app", "--auth", "ada"], "write user:password"),
         (["compar"], "no command 'compar': use compare, or one of train"),
+        (["evalute"], "no command 'evalute': use compare, or one of train"),
+        (["train", "gflownet", "--reward", "mine:placed"], "gflownet has no --reward"),
         (["watch", "nobody", "--puzzles", "4x4"], "no policy 'nobody'"),
         (["watch", "--puzzles", PUZZLE, "--fps", "0"], "fps=0.0"),
         (["watch", "--puzzles", PUZZLE, "--heat"], "--out film.gif"),

@@ -36,7 +36,8 @@ def test_the_masks_of_one_board():
 
 
 def test_the_lines_of_the_page_keep_the_masks_of_boards_that_play_on():
-    page = (Path(__file__).parents[3] / "docs" / "torchrl.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "libraries.md").read_text(encoding="utf-8")
+    page = page.partition("## TorchRL\n")[2].partition("\n## ")[0]
     names = {}
     for block in re.findall(r"^```py\n(.*?)^```", page, re.DOTALL | re.MULTILINE):
         exec(block, names)

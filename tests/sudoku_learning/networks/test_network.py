@@ -153,6 +153,10 @@ def test_the_policy_plays_what_the_head_rates_highest():
     chances = policy.probabilities(boards[:5], masks[:5])
     np.testing.assert_allclose(chances.sum(1), 1, rtol=1e-5)
     assert (chances[~masks[:5]] == 0).all()
+    policy = NetworkPolicy(make(FactorGraphConfig(8, 2, convergence_margin=1.0)))
+    policy.reset(boards, geometry, np.random.default_rng(0))
+    chances = policy.probabilities(boards[:5], masks[:5])  # each for itself, as in the browser
+    assert (chances.sum(1) > 1.1).all() and ((chances > 0) == masks[:5]).all()
 
 
 def test_many_boards_are_played_some_at_a_time_and_erasures_never():
