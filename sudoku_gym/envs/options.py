@@ -62,8 +62,7 @@ class EnvOptions:
     augment: bool = True
     """Move each drawn puzzle by a random symmetry of the board."""
     reward: Reward | str = "terminal"
-    """A built-in reward by name, see `SudokuEnv`, or a `RewardFunction`, or its name,
-    `"module:attribute"`."""
+    """A built-in reward by name, see `SudokuEnv`; a `RewardFunction`, or its module:attribute."""
     actions: Actions = "legal"
     """Mask: `"legal"`, candidates only, or `"blank"`, any digit in a blank cell."""
     erase: bool = False

@@ -105,8 +105,8 @@ class DQNConfig(TrainingConfig):
     random_moves: float = 1.0
     """random moves a game, on average: epsilon is this, divided by the blanks at its start"""
     reward: str = "sparse"
-    """see `SudokuEnv`; or the module:attribute of a function, for which `values` are plain, the
-    backup is `max`, and there is neither hindsight nor a convergence margin"""
+    """see `SudokuEnv`; or a function's module:attribute, for which values are plain, without
+    hindsight, constraint backup or convergence margin"""
     actions: Actions = "legal"
     """which placements are considered: candidates, or any digit in any blank cell"""
     end_at_dead_end: bool = True

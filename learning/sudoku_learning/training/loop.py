@@ -288,14 +288,14 @@ def train_cli(
     program = f"sudoku-gym train {name}"
     arguments = sys.argv[1:] if argv is None else list(argv)
     if "--reward" in arguments and not hasattr(config_class, "reward"):
-        raise ValueError(
-            f"{name} has no --reward: its method fixes what a game is worth; dqn takes one"
-        )
+        raise ValueError(f"{name} has no --reward: its method fixes what games are worth, see dqn")
     read = partial(tyro.cli, config_class, args=arguments, prog=program, config=_CONFIG)
     config: _Config = read()
     if config.resume and (config.run / CONFIG_FILE).exists():
         # Options not given again keep their saved values.
         saved = saved_config(config.run, config_class)
+        if ":" in (reward := getattr(saved, "reward", "")) and "--reward" not in arguments:
+            raise ValueError(f"the run's reward is code: give --reward {reward} again")
         ray = replace(saved.ray, address=None)
         saved = replace(saved, run=config.run, resume=True, ray=ray)
         config = read(default=saved)

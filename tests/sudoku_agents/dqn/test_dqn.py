@@ -165,5 +165,7 @@ def test_a_reward_of_the_users_is_named_in_the_shell(tmp_path, monkeypatch):
     options = ["--iterations", "1", "--games", "4", "--validation-games", "4"]
     options += ["--run", str(tmp_path / "run"), "--reward", "my_rewards:placed"]
     assert main(options) == 0
+    with pytest.raises(ValueError, match="give --reward my_rewards:placed again"):
+        main([*options[:-2], "--resume"])
     curve = read_curves(tmp_path / "run")[EPISODIC_RETURN]
     assert curve[1][-1] > 1  # a digit each; `sparse` pays 1 at most
