@@ -105,11 +105,8 @@ def film(name: str) -> tuple[bytes, bytes, str]:
     first.save(file, "GIF", save_all=True, append_images=others, duration=250, loop=0)
     told = f"`{PLAYER}`, greedy, seed 0, on a puzzle of the test split "
     told += f"{f'with {blanks} blanks' if blanks else 'as stored'}: {game.result}"
-    return (
-        file.getvalue(),
-        still.getvalue(),
-        told + (f"; every frame is {moves} moves." if moves > 1 else "."),
-    )
+    told += f"; every frame is {moves} moves." if moves > 1 else "."
+    return file.getvalue(), still.getvalue(), told
 
 
 def facts_of(name: str) -> dict[str, str]:

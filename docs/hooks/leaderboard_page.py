@@ -12,12 +12,11 @@ from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.evaluation.tables import markdown_table
 
 PAGE = "leaderboard.md"
-_GRADES = ("naked-singles", "hidden-singles", "locked-candidates", "pairs", "search", "few-givens")
+_GRADES = ("hidden-singles", "locked-candidates", "pairs", "search", "few-givens")
 TABLES = {
-    "grades": ("9x9", *(f"9x9-{grade}" for grade in _GRADES)),
-    "sizes": ("4x4", "6x6", "9x9", "16x16-140-blanks", "16x16", "25x25-300-blanks", "25x25"),
+    "grades": tuple(f"9x9-{grade}" for grade in _GRADES),
+    "sizes": ("4x4", "6x6", "16x16-140-blanks", "16x16", "25x25-300-blanks", "25x25"),
     "variants": ("x9x9", "windows9x9", "jigsaw9x9", "latin9x9"),
-    "blanks": tuple(f"9x9-{blanks}-blanks" for blanks in (40, 45, 50, 55)),
 }
 KINDS = {
     "search on top": "Search on top of a network: moves are tried, or taken back",
@@ -40,11 +39,8 @@ Results = dict[str, Any]
 
 def fill_in(markdown: str, results: Results) -> str:
     """Put the parts that are marked with `leaderboard` in their places, see `marked.fill_in`."""
-    lists = [name for name, each in results["sets"].items() if each["is_file"]]
     parts = {name: _shares(results, sets) for name, sets in TABLES.items()} | {
-        "best": _best(results),
         "all": _shares(results, [SORTED_BY, _THEN_BY], with_costs=True),
-        "lists": _shares(results, lists),
         "sets": _sets(results),
         "runs": _runs(results),
     }
@@ -87,22 +83,15 @@ def by_kind(results: Results) -> dict[str, list[str]]:
     return {kind: sorted(policies, key=key) for kind, policies in found.items() if policies}
 
 
-def _best(results: Results) -> str:
-    """Show the first of each kind: few columns, for narrow screens too."""
-    rows = []
-    for kind, (policy, *_) in by_kind(results).items():
-        name = f"{kind}<br>`{policy}`"
-        rows.append([name, _share(results, policy, SORTED_BY), *_costs(results, policy)])
-    heads = ["the best of each kind", _title(results, SORTED_BY), "ms a puzzle", "weights"]
-    return markdown_table(heads, rows)
-
-
 def _shares(results: Results, sets: Sequence[str], *, with_costs: bool = False) -> str:
-    """Show all policies, each kind under its heading; costs are those of `SORTED_BY`."""
+    """Show who plays any of the sets, each kind under its heading; costs are of `SORTED_BY`."""
     rows = []
     for kind, policies in by_kind(results).items():
         rows.append([f"**{KINDS.get(kind, kind)}**", *[""] * (len(sets) + 2 * with_costs)])
         for policy in policies:
+            cells = results["rows"][policy]["cells"]
+            if not any(is_shown(cells.get(each)) for each in sets):
+                continue
             costs = _costs(results, policy) if with_costs else []
             rows.append([f"`{policy}`", *(_share(results, policy, each) for each in sets), *costs])
     costs = ["ms a puzzle", "weights"] if with_costs else []
@@ -132,33 +121,28 @@ def _share(results: Results, policy: str, name: str) -> str:
     if not is_shown(cell):
         return _NOTHING if cell and "error" in cell else "not yet"
     share, *interval = share_of(cell)
-    low, high = (percent(end).removesuffix(" %") for end in interval)
-    text = f"{percent(share)} ({low} to {high})"
+    middle, low, high = (percent(each).removesuffix(" %") for each in (share, *interval))
+    text = f"{middle} ({low}-{high})"
     if "orbits" in cell:
-        text += ", {} of {} orbits".format(*cell["orbits"])
+        text += ", {}/{} orbits".format(*cell["orbits"])
     played = len(cell["outcomes"])
     return text if played == results["sets"][name]["count"] else f"{text}, first {played}"
 
 
 def _sets(results: Results) -> str:
-    heads = ["set", "column", "from", "board", "puzzles", "first", "givens", "checksum"]
     rows = []
     for name, each in results["sets"].items():
-        source = f"file {each['bank']}" if each["is_file"] else f"bank {each['bank']}, test split"
-        cells = each["title"], source, each["board"]
-        givens = " to ".join(map(str, dict.fromkeys(each["givens"])))
+        givens = "-".join(map(str, dict.fromkeys(each["givens"])))
         counts = str(each["count"]), str(each["subset"])
-        rows.append([f"`{name}`", *cells, *counts, givens, f"`{each['sha256'][:_SHORT]}`"])
-    return markdown_table(heads, rows, names=4)
+        rows.append([f"`{name}`", *counts, givens, f"`{each['sha256'][:_SHORT]}`"])
+    return markdown_table(["set", "puzzles", "first", "givens", "checksum"], rows)
 
 
 def _runs(results: Results) -> str:
-    heads = ["run", "begun", "commit", "machine", "cores", "processes", "versions"]
-    rows = []
-    for number, run in enumerate(results["runs"].values(), start=1):
-        commit, _, changes = run["commit"].partition("+")
-        shown = f"`{commit[:_SHORT]}`" + " (changed)" * bool(changes) if commit else "unknown"
+    """Show a row for each machine with its versions: how many runs, and when."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for run in results["runs"].values():
         versions = ", ".join(" ".join(each) for each in run["versions"].items())
-        cells = [run["date"], shown, run["machine"]]
-        rows.append([str(number), *cells, str(run["cores"]), str(run["jobs"]), versions])
-    return markdown_table(heads, rows, names=7)
+        found.setdefault((run["machine"], versions), []).append(run["date"])
+    rows = [[*key, str(len(days)), f"{min(days)} to {max(days)}"] for key, days in found.items()]
+    return markdown_table(["machine", "versions", "runs", "days"], rows, names=4)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import marked
@@ -53,14 +53,13 @@ def _tracks(rows: Sequence[ListRow]) -> str:
 
 
 def _groups(rows: Sequence[ListRow]) -> str:
-    """Show the shares by kind of puzzle and by rating: a line a group, a column a policy."""
+    """Show the shares by rating: a line a band, a column a policy that fails on some puzzle."""
+    failing = [row for row in rows if row.all.solved < 0.98 * row.all.count]
     lines = []
-    for title, name in (("kind", "by_source"), ("rating", "by_rating")):
-        shares: list[Mapping[str, Share]] = [getattr(row, name) for row in rows]
-        for group, share in shares[0].items():
-            cells = [percent(each[group].solved / each[group].count) for each in shares]
-            lines.append([f"{title}: {group}", f"{share.count:,}", *cells])
-    return markdown_table(["puzzles", "count", *(f"`{row.policy}`" for row in rows)], lines)
+    for band, share in rows[0].by_rating.items():
+        shares = [row.by_rating[band] for row in failing]
+        lines.append([band, f"{share.count:,}", *(percent(s.solved / s.count) for s in shares)])
+    return markdown_table(["rating", "count", *(f"`{row.policy}`" for row in failing)], lines)
 
 
 def _share(share: Share) -> str:
