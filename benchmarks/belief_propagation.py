@@ -3,13 +3,15 @@
 Writes its figures as JSON, prints them as Markdown tables, and draws Figure 5 with `--plot`; what
 the file of figures holds already is not measured again. The parts:
 
-- `accuracy`: puzzles solved within so many iterations, by each method;
+- `accuracy`: minimal puzzles solved within so many iterations, by each method;
+- `givens`: the paper's solver by the number of givens, which is how its text reads Figure 5;
 - `contradictions`: puzzles with one wrong given, and how often that is noticed (theorem 3.8);
 - `time`: seconds an iteration, from 4x4 to 25x25.
 
     python benchmarks/belief_propagation.py --plot docs/results/belief-propagation.png
     python benchmarks/belief_propagation.py --parts accuracy --puzzles 17_givens.txt
-    python benchmarks/belief_propagation.py --parts accuracy --size 16 --iterations 1000
+    python benchmarks/belief_propagation.py --parts accuracy --bank 16x16 --iterations 1000
+    python benchmarks/belief_propagation.py --parts givens --count 200 --iterations 250
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ import numpy as np
 import tyro
 from numpy.typing import NDArray
 
-from results import Results, Row, command_of, in_ms, share_of, table
+from results import Results, Row, command_of, in_ms, pivot, share_of, table
 from sudoku_baselines.belief_propagation.messages import MAX_EXACT
 from sudoku_baselines.belief_propagation.solver import (
     BeliefPropagation,
@@ -38,9 +40,10 @@ from sudoku_gym import board, puzzles
 from sudoku_gym.evaluation.games import percent
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.storage.atomic import atomic_write
 
-Part = Literal["accuracy", "contradictions", "time"]
+Part = Literal["accuracy", "givens", "contradictions", "time"]
 
 
 class CountingSolver(Protocol):
@@ -77,6 +80,7 @@ METHODS: dict[str, Callable[[int], CountingSolver]] = {
     "+ placements (fractional-bp)": lambda n: fractional_bp(iterations=n),
     "no check, hard zeros alone": lambda n: fractional_bp(iterations=n, check_every=0),
 }
+GIVENS = {9: (22, 23, 24, 25, 26, 28, 30, 32, 36), 16: (92, 96, 100, 104, 107, 110, 116, 124)}
 FIGURE = (
     "sum-product, arg-max",
     "sum-product, check",
@@ -95,19 +99,19 @@ class Config:
     Attributes:
         parts: which tables.
         puzzles: a list of your own in place of a bank, one puzzle a line.
-        size: N of the bank, whose test split's minimal puzzles are taken.
+        bank: whose test split's minimal puzzles are taken; a variant's too.
         count: puzzles at most.
         iterations: the most to make.
         methods: those whose name contains one of these; all if there is none.
         out: a JSON file for the figures; those of other parts and lists in it are kept.
         plot: a PNG to draw accuracy against iterations into.
-        seed: of the wrong givens.
+        seed: of the wrong givens, and of the revealed ones.
         smoke: measure next to nothing, to see that the script runs.
     """
 
     parts: tuple[Part, ...] = ("accuracy", "contradictions", "time")
     puzzles: Path | None = None
-    size: int = 9
+    bank: str = "9x9"
     count: int = 1000
     iterations: int = 200
     methods: tuple[str, ...] = ()
@@ -123,9 +127,11 @@ def main(argv: Sequence[str] | None = None) -> None:
         config = replace(config, count=3, iterations=20)
     results = Results(config.out, command_of(__file__, argv))
     chosen = choose_puzzles(config)[: config.count]
-    name = config.puzzles.stem if config.puzzles else f"{config.size}x{config.size}"
+    name = config.puzzles.stem if config.puzzles else config.bank
     if "accuracy" in config.parts:
-        accuracy(config, chosen, name, results)
+        accuracy(config, chosen, {"part": "accuracy", "puzzles": name}, results)
+    if "givens" in config.parts:
+        givens(config, name, results)
     if "contradictions" in config.parts:
         contradictions(config, chosen, name, results)
     if "time" in config.parts:
@@ -133,21 +139,31 @@ def main(argv: Sequence[str] | None = None) -> None:
     for title, text in tables(results.rows).items():
         print(f"\n{title}\n\n{text}")
     if config.plot is not None:
-        draw(of_part(results.rows, "accuracy"), config, name)
+        draw(results.rows, config, name)
 
 
 def choose_puzzles(config: Config) -> PuzzleSet:
     if config.puzzles is not None:
         return puzzles.read(config.puzzles)
-    held_out = puzzles.load(f"{config.size}x{config.size}", "test")
+    held_out = puzzles.load(config.bank, "test")
     return held_out[held_out.minimal]
 
 
-def accuracy(config: Config, chosen: PuzzleSet, puzzle_list: str, results: Results) -> None:
+def givens(config: Config, name: str, results: Results) -> None:
+    """Play test puzzles with cells revealed until so many givens are there."""
+    held_out = choose_puzzles(config)
+    geometry, source = held_out.geometry, BankSource(held_out)
+    for number in GIVENS[geometry.size]:
+        rng = np.random.default_rng([config.seed, number])
+        drawn = source.sample(config.count, geometry.num_cells - number, rng)
+        key = {"part": "givens", "puzzles": name, "givens": number}
+        accuracy(config, PuzzleSet(*drawn, geometry), key, results)
+
+
+def accuracy(config: Config, chosen: PuzzleSet, base: Row, results: Results) -> None:
     limit = config.iterations
     for name, make in METHODS.items():
-        key = {"part": "accuracy", "puzzles": puzzle_list, "iterations": limit, "method": name}
-        key["count"] = len(chosen)
+        key = base | {"iterations": limit, "method": name, "count": len(chosen)}
         is_wanted = not config.methods or any(part in name for part in config.methods)
         if not is_wanted or not results.lacks(key):
             continue
@@ -284,6 +300,11 @@ def tables(rows: Sequence[Row]) -> dict[str, str]:
             for row in chosen
         ]
         found[title] = table(shown, ["method", *map(str, marks), *list(shown[0])[-2:]])
+    by_givens = of_part(rows, "givens")
+    for name in dict.fromkeys(row["puzzles"] for row in by_givens):
+        chosen = [row for row in by_givens if row["puzzles"] == name]
+        title = f"{name} by givens, within {chosen[0]['iterations']:,} iterations"
+        found[title] = pivot(chosen, "givens", "method", told_share)
     if chosen := of_part(rows, "contradictions"):
         noticed = [{**row, "noticed": percent(row["solved"] / row["count"])} for row in chosen]
         heads = ["method", "noticed", "95 % interval", f"by iteration {EARLY}"]
@@ -293,14 +314,27 @@ def tables(rows: Sequence[Row]) -> dict[str, str]:
     return found
 
 
+def told_share(row: Row) -> str:
+    return f"{100 * row['solved'] / row['count']:.1f} % ({row['low']:.1f} to {row['high']:.1f})"
+
+
 def draw(rows: Sequence[Row], config: Config, puzzle_list: str) -> None:
-    """Draw Figure 5: the share solved against iterations."""
+    """Draw Figure 5: the share solved against iterations, and against the share of givens."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8, 4.5), layout="constrained")
-    axes = figure.subplots()
+    figure = Figure(figsize=(11, 4.5), layout="constrained")
+    axes, by_givens = figure.subplots(1, 2)
     steps = np.arange(1, config.iterations + 1)
-    for row in rows:
+    curves: dict[str, list[tuple[float, float]]] = {}
+    for row in of_part(rows, "givens"):
+        point = row["givens"] / (row["givens"] + row["blanks"]), row["solved"] / row["count"]
+        curves.setdefault(f"{row['puzzles']}, {row['method']}", []).append(point)
+    for label, points in curves.items():
+        by_givens.plot(*100 * np.array(points).T, marker="o", label=label)
+    by_givens.set(xlabel="givens (% of cells)", ylabel="puzzles solved (%)", ylim=(-1, 101))
+    by_givens.grid(alpha=0.3)
+    by_givens.legend(loc="lower right", fontsize=8)
+    for row in of_part(rows, "accuracy"):
         is_drawn = (row["puzzles"], row["iterations"]) == (puzzle_list, config.iterations)
         if not is_drawn or row["method"] not in FIGURE:
             continue

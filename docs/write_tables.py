@@ -1,4 +1,4 @@
-"""Write the tables of five pages, from results, checkpoints and environments: `make tables`."""
+"""Write the tables in pages, from results, checkpoints and environments: `make tables`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import agents_page  # noqa: E402
 import environments  # noqa: E402
 import leaderboard_page  # noqa: E402
 import marked  # noqa: E402
+import papers_page  # noqa: E402
 import records_page  # noqa: E402
 from sudoku_gym.evaluation.tables import markdown_table  # noqa: E402
 from sudoku_gym.storage.atomic import write_text  # noqa: E402
@@ -33,6 +34,8 @@ def filled() -> dict[Path, str]:
         records_page.PAGE: lambda text: records_page.fill_in(text, records),
         agents_page.PAGE: agents_page.fill_in,
         environments.PAGE: environments.fill_in,
+        papers_page.PAGE: papers_page.fill_in,
+        "results/belief-propagation.md": papers_page.fill_in_khan,
         "text.md": lambda text: marked.fill_in(text, "text", {"environments": played}),
     }
     return {
