@@ -1,7 +1,7 @@
 """Algorithm X with dancing links: Sudoku as an exact cover, over any unit table.
 
-*Items* (columns in the older literature) are blank cells, and digits that a unit still lacks; each
-must be covered once, by *options* (rows): a candidate covers its cell and its digit in each unit.
+*Items* (columns in the older literature) are the constraints of `sudoku_gym.geometry.exact_cover`
+that a board leaves open; each must be covered once, by *options* (rows), its candidates.
 
 The links are index arrays. Nodes 1 to I are the heads of the items, in a circular list through
 node 0; each head starts the circular list of its options, up and down. The nodes of one option
@@ -20,12 +20,11 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sudoku_baselines.classical.tree_search import FOUND, LIMIT_REACHED, NO_SOLUTION, TreeSearch
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.rules import used_digits
+from sudoku_gym.geometry.exact_cover import constraint_table
 
 ItemRule = Literal["failures", "fewest", "first"]
 ITEM_RULES: tuple[ItemRule, ...] = get_args(ItemRule)
@@ -34,36 +33,42 @@ _ONE = np.uint32(1)
 
 
 @njit(cache=True)
-def _clear(links, num_items):
-    """Link the heads of so many items, without options; return the node of the first spacer."""
-    left, right, up, down, top, size, _ = links
-    for item in range(num_items + 1):
-        left[item], right[item] = item - 1, item + 1
+def _link(links, table, is_covered):
+    """Link the items that are not covered, and the options int32 `[P, K]` that cover none that is.
+
+    Items are counted from 0 in the table and in bool `[I + 1]`, whose last one pads the table.
+    """
+    left, right, up, down, top, size, names = links
+    items = len(is_covered) - 1
+    before = node = 0
+    for item in range(1, items + 1):
         up[item] = down[item] = top[item] = item
         size[item] = 0
-    left[0], right[num_items] = num_items, 0
-    spacer = num_items + 1
-    top[spacer] = 0
-    return spacer
-
-
-@njit(cache=True)
-def _append_option(links, spacer, items, count, name):
-    """Put `items[:count]` below the options of these items; return the spacer behind the option."""
-    _, _, up, down, top, size, names = links
-    node = spacer
-    for i in range(count):
-        item = items[i]
+        if not is_covered[item - 1]:
+            left[item], right[before] = before, item
+            before = item
+    left[0], right[before] = before, 0
+    node = items + 1
+    top[node] = 0
+    for name in range(len(table)):
+        is_open = True
+        for k in range(table.shape[1]):
+            is_open &= not is_covered[table[name, k]]
+        if not is_open:
+            continue
+        spacer = node
+        for k in range(table.shape[1]):
+            item = table[name, k] + 1
+            if item <= items:
+                node += 1
+                top[node], names[node] = item, name
+                above = up[item]
+                up[node], down[node] = above, item
+                down[above] = up[item] = node
+                size[item] += 1
+        down[spacer] = node
         node += 1
-        top[node], names[node] = item, name
-        above = up[item]
-        up[node], down[node] = above, item
-        down[above] = up[item] = node
-        size[item] += 1
-    down[spacer] = node
-    node += 1
-    top[node], up[node] = 0, spacer + 1
-    return node
+        top[node], up[node] = 0, spacer + 1
 
 
 @njit(cache=True)
@@ -150,10 +155,13 @@ def _search(links, chosen, failures, rule, counts, node_limit):
     """Cover all items; return the outcome.
 
     `chosen[:depth]` holds a node of each option in use, `chosen[depth]` the node to be tried next:
-    the head of its item once all options of the item were tried. The caller chooses the first item.
+    the head of its item once all options of the item were tried.
     """
     _, right, _, down, top, _, _ = links
     nodes, depth = counts.nodes, counts.depth
+    if right[0] == 0:  # line 7
+        return FOUND
+    chosen[0] = _choose_item(links, failures, rule)
     while True:
         node = chosen[depth]
         if node == top[node]:
@@ -180,61 +188,19 @@ def _search(links, chosen, failures, rule, counts, node_limit):
     return outcome
 
 
-@njit(cache=True)
-def _link_board(links, grid, tables, work):
-    """Write the exact cover of a board (line 6)."""
-    units, cell_units, _ = tables
-    used, head_of, items = work
-    size, cells = units.shape[1], len(grid)
-    used_digits(grid, units, used)
-    spacer = _clear(links, _number_items(grid, used, head_of, size))
-    for cell in range(cells):
-        if grid[cell] > 0:
-            continue
-        items[0] = head_of[cell]
-        taken = np.uint32(0)
-        for k in range(cell_units.shape[1]):
-            taken |= used[cell_units[cell, k]]
-        for digit in range(size):
-            if (taken >> np.uint32(digit)) & _ONE == 0:
-                count = 1
-                for k in range(cell_units.shape[1]):
-                    unit = cell_units[cell, k]
-                    if unit < len(units):
-                        items[count] = head_of[cells + unit * size + digit]
-                        count += 1
-                spacer = _append_option(links, spacer, items, count, cell * size + digit)
-
-
-@njit(cache=True)
-def _number_items(grid, used, head_of, size):
-    """Number what is to be covered from 1: blank cells, and digits that a unit lacks."""
-    number = 0
-    for cell in range(len(grid)):
-        if grid[cell] == 0:
-            number += 1
-            head_of[cell] = number
-    for unit in range(len(used) - 1):
-        for digit in range(size):
-            if (used[unit] >> np.uint32(digit)) & _ONE == 0:
-                number += 1
-                head_of[len(grid) + unit * size + digit] = number
-    return number
-
-
 @njit(cache=True, nogil=True)
 def _search_all(grids, outcomes, counts, node_limit, tables, space):
-    links, chosen, failures, work = space
-    _, right, _, _, _, _, names = links
-    units, _, rule = tables
-    size = units.shape[1]
+    table, rule = tables
+    links, is_covered, chosen, failures = space
+    size, names = len(table) // grids.shape[1], links[-1]
     for b in range(len(grids)):
         failures[:] = 0
-        _link_board(links, grids[b], tables, work)
-        if right[0] == 0:  # line 7
-            outcomes[b] = FOUND
-            continue
-        chosen[0] = _choose_item(links, failures, rule)
+        is_covered[:] = False
+        for cell in np.flatnonzero(grids[b]):
+            for item in table[cell * size + grids[b, cell] - 1]:
+                is_covered[item] = True
+        is_covered[-1] = False
+        _link(links, table, is_covered)  # line 6
         outcomes[b] = _search(links, chosen, failures, rule, counts[b], node_limit)
         if outcomes[b] == FOUND:
             for node in chosen[: counts[b].depth]:
@@ -257,19 +223,9 @@ class DancingLinks(TreeSearch):
         self._rule = ITEM_RULES.index(item_rule)
 
     def _prepare(self, geometry: Geometry) -> tuple[Any, Any]:
-        items = geometry.num_cells + geometry.units.size
-        per_option = 1 + geometry.cell_units.shape[1]
-        used = np.zeros(len(geometry.units) + 1, np.uint32)
-        work = (used, np.zeros(items, np.uint32), np.zeros(per_option, np.uint32))
-        links = _new_links(items, geometry.num_placements, per_option)
-        chosen = np.zeros(geometry.num_cells + 1, np.uint32)
-        failures = np.zeros(items + 1, np.int64)
-        tables = (geometry.units, geometry.cell_units, self._rule)
-        return tables, (links, chosen, failures, work)
-
-
-def _new_links(items: int, options: int, per_option: int) -> tuple[NDArray[np.uint32], ...]:
-    """Allocate links: left, right, up, down, top, size, names."""
-    heads = items + 1
-    nodes = heads + 1 + options * (per_option + 1)
-    return tuple(np.zeros(n, np.uint32) for n in (heads, heads, nodes, nodes, nodes, heads, nodes))
+        table, heads = constraint_table(geometry), geometry.num_cells + geometry.units.size + 1
+        nodes = heads + len(table) * (table.shape[1] + 1) + 1
+        sizes = heads, heads, nodes, nodes, nodes, heads, nodes  # left, right, up, down, top, ...
+        links = tuple(np.zeros(count, np.uint32) for count in sizes)
+        chosen, failures = np.zeros(geometry.num_cells + 1, np.uint32), np.zeros(heads, np.int64)
+        return (table, self._rule), (links, np.zeros(heads, np.bool_), chosen, failures)

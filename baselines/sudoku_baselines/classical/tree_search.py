@@ -21,8 +21,7 @@ STATUSES = ("solved", "none", "undecided")
 FOUND, NO_SOLUTION, LIMIT_REACHED = range(3)  # the same as numbers
 COUNTS = np.dtype([("nodes", np.int64), ("depth", np.int64), ("assignments", np.int64)])
 
-_FEW_NODES = 1000  # enough for most boards, which are searched in one call
-_AT_ONCE = 1024  # boards at most in a call of the kernel
+_AT_ONCE = 16  # boards at most in a call of the kernel: Ctrl+C is heard between two of them
 
 _log = logging.getLogger(__name__)
 
@@ -70,7 +69,12 @@ class TreeSearch(CountingSolver):
         outcomes = np.full(len(grids), NO_SOLUTION)
         counts = np.zeros(len(grids), COUNTS)
         rows = np.flatnonzero(~board.conflicts(boards, geometry).any((1, 2)))
-        grids[rows], outcomes[rows], counts[rows] = self._search_all(grids[rows], geometry)
+        tables, space = self._prepare(geometry)
+        for chunk in in_chunks(len(rows), _AT_ONCE):
+            part = rows[chunk]
+            answers, found, made = grids[part], outcomes[part], counts[part]
+            self._kernel(answers, found, made, self.node_limit, tables, space)
+            grids[part], outcomes[part], counts[part] = answers, found, made
         self.status = np.array(STATUSES)[outcomes]
         self.nodes, self.assignments = counts["nodes"], counts["assignments"]
         self.backtracks = self.nodes - counts["depth"]
@@ -83,23 +87,3 @@ class TreeSearch(CountingSolver):
     def _prepare(self, geometry: Geometry) -> tuple[Any, Any]:
         """Return the tables and the work space of the kernel."""
         raise NotImplementedError
-
-    def _search_all(
-        self, grids: NDArray[np.int8], geometry: Geometry
-    ) -> tuple[NDArray[np.int8], NDArray[np.int64], NDArray[np.void]]:
-        """Search all boards a little, for most are short work; then each of the others to its end.
-
-        Compiled code does not hear Ctrl+C, so that it is heard between these.
-        """
-        outcomes = np.full(len(grids), LIMIT_REACHED)
-        counts = np.zeros(len(grids), COUNTS)
-        tables, space = self._prepare(geometry)
-        answers = grids.copy()
-        few = min(_FEW_NODES, self.node_limit)
-        for part in in_chunks(len(grids), _AT_ONCE):
-            self._kernel(answers[part], outcomes[part], counts[part], few, tables, space)
-        for i in np.flatnonzero(outcomes == LIMIT_REACHED) if few < self.node_limit else ():
-            answers[i], counts[i] = grids[i], 0
-            row = slice(i, i + 1)
-            self._kernel(answers[row], outcomes[row], counts[row], self.node_limit, tables, space)
-        return answers, outcomes, counts

@@ -14,14 +14,15 @@ from sudoku_gym.puzzles import load
 
 def first_cover(options, num_items, item_rule="failures"):
     """The cover that the search finds, or None: any exact cover, not only Sudoku's."""
-    links = dlx._new_links(num_items, len(options), max(map(len, options), default=0))
-    spacer = dlx._clear(links, num_items)
-    for number, option in enumerate(options):
-        items = np.array(option, np.uint32) + np.uint32(1)
-        spacer = dlx._append_option(links, spacer, items, len(items), number)
+    width = max(map(len, options), default=1)
+    table = np.full((len(options), width), num_items, np.int32)
+    for row, option in zip(table, options, strict=True):
+        row[: len(option)] = option
+    nodes = num_items + 2 + len(options) * (width + 1)
+    links = tuple(np.zeros(nodes, np.uint32) for _ in range(7))
+    dlx._link(links, table, np.zeros(num_items + 1, np.bool_))
     chosen, failures = np.zeros(num_items + 1, np.uint32), np.zeros(num_items + 1, np.int64)
     counts, rule = np.zeros(1, COUNTS)[0], ITEM_RULES.index(item_rule)
-    chosen[0] = dlx._choose_item(links, failures, rule)
     if dlx._search(links, chosen, failures, rule, counts, 10**6) != FOUND:
         return None
     return sorted(links[-1][chosen[: counts["depth"]]].tolist())

@@ -3,7 +3,6 @@ import logging
 import numpy as np
 import pytest
 
-from sudoku_baselines.classical import tree_search
 from sudoku_baselines.classical.backtracking import Backtracking
 from sudoku_baselines.classical.dlx import DancingLinks
 from sudoku_baselines.classical.propagation import Propagation
@@ -13,19 +12,6 @@ from sudoku_gym.puzzles import load
 
 ALGORITHMS = [Backtracking, DancingLinks, Propagation]
 GEOMETRY = Geometry.standard(9)
-
-
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_two_calls_change_nothing(algorithm, monkeypatch):
-    puzzles = load("named").puzzles
-    in_one_go, in_two = algorithm(), algorithm()
-    monkeypatch.setattr(tree_search, "_FEW_NODES", in_one_go.node_limit)
-    expected = in_one_go.solve(puzzles, GEOMETRY)
-    monkeypatch.setattr(tree_search, "_FEW_NODES", 7)
-    assert (in_two.solve(puzzles, GEOMETRY) == expected).all()
-    assert set(in_two.status) == {"solved"}
-    for counts in ("nodes", "backtracks", "assignments"):
-        assert (getattr(in_one_go, counts) == getattr(in_two, counts)).all()
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
