@@ -2,8 +2,8 @@
 
 Beliefs and messages are logarithms, with a lower bound that keeps their products from underflowing.
 Exact zeros are kept apart: a digit leaves the `support` of a cell when a factor's message to it is
-zero, and never comes back, unless `exact_zeros` is off. Which `Digits` a unit's messages start
-from is the schedule's choice.
+zero, and never comes back, unless `exact_zeros` is off. Whose support a unit's messages start from
+is the schedule's choice.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -39,13 +39,6 @@ class FactorTables(NamedTuple):
     peers: NDArray[np.int32]
     edges: NDArray[np.int32]  # [C, K], rows of `BeliefState.log_messages` to a cell; padding U N
     graph: NDArray[np.int32]  # [E, 3], `placement_graph`, or [0, 3] for none
-
-
-class Digits(NamedTuple):
-    """The digits of C cells that messages start from."""
-
-    support: NDArray[np.bool_]  # [C, N], digits that are possible
-    choices: NDArray[np.int64]  # [C], how many these are
 
 
 class BeliefState(NamedTuple):
@@ -84,10 +77,11 @@ def initial_support(boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.
 def update_unit(unit, known, state, tables, config, work):
     """Renew the messages of a unit to undecided cells; return False if it finds a contradiction.
 
-    They are made from the `Digits` that are `known`, and their zeros go into `state`.
+    They are made from the support of the state `known`, and their zeros go into `state`.
     """
     counts, forward, backward, incoming, outgoing = work
-    positions, digits = _open_part(tables.units[unit], known, config.exact_zeros)
+    positions, is_free = _open_part(tables.units[unit], known, config.exact_zeros)
+    digits = np.flatnonzero(is_free)
     if len(positions) != len(digits):
         return False
     if not _write_incoming(unit, positions, digits, known, state, tables, config, incoming):
@@ -97,12 +91,12 @@ def update_unit(unit, known, state, tables, config, work):
     else:
         is_max = config.rule == MAX_PRODUCT
         exact_messages(incoming, len(positions), is_max, counts, forward, backward, outgoing)
-    return _write_outgoing(unit, positions, digits, known, state, tables, config, outgoing)
+    return _write_outgoing(unit, positions, is_free, known, state, tables, config, outgoing)
 
 
 @njit(cache=True)
 def _open_part(cells, known, exact_zeros):
-    """Return the positions of undecided cells in a unit, and the digits that decided ones leave.
+    """Return the positions of undecided cells in a unit, and which digits decided ones leave.
 
     All positions and digits without `exact_zeros`.
     """
@@ -116,7 +110,7 @@ def _open_part(cells, known, exact_zeros):
             count += 1
         else:
             is_free[np.argmax(known.support[cell])] = False
-    return positions[:count], np.flatnonzero(is_free)
+    return positions[:count], is_free
 
 
 @njit(cache=True)
@@ -144,10 +138,10 @@ def _write_incoming(unit, positions, digits, known, state, tables, config, incom
 
 
 @njit(cache=True)
-def _write_outgoing(unit, positions, digits, known, state, tables, config, outgoing):
+def _write_outgoing(unit, positions, is_free, known, state, tables, config, outgoing):
     """Store the messages, highest 0, and drop digits of message zero; return False if all are."""
     support, choices, log_messages = state.support, state.choices, state.log_messages
-    damping = config.damping
+    digits, damping = np.flatnonzero(is_free), config.damping
     for i, position in enumerate(positions):
         cell, edge = tables.units[unit, position], unit * tables.units.shape[1] + position
         highest = 0.0
@@ -165,22 +159,11 @@ def _write_outgoing(unit, positions, digits, known, state, tables, config, outgo
                 support[cell, digit] = False
             else:
                 log_messages[edge, digit] = config.min_log_message
-        _keep_only(support[cell], digits)  # not the digits of decided cells
+        support[cell] &= is_free  # not the digits of decided cells
         choices[cell] = np.count_nonzero(support[cell])
         if choices[cell] == 0:
             return False
     return True
-
-
-@njit(cache=True)
-def _keep_only(row, digits):
-    """Clear the entries of `row [N]` that are not among `digits`, which ascend."""
-    j = 0
-    for digit in range(len(row)):
-        if j < len(digits) and digits[j] == digit:
-            j += 1
-        else:
-            row[digit] = False
 
 
 @njit(cache=True)

@@ -21,7 +21,6 @@ import numpy as np
 
 from sudoku_baselines.belief_propagation.engine import (
     BeliefState,
-    Digits,
     update_belief,
     update_placements,
     update_unit,
@@ -45,44 +44,28 @@ def propagate_batch(supports, tables, config, grids, beliefs, outcomes, iteratio
     Written are the grids int8 `[B, C]` (the solution where the outcome is VALID, else the last one
     tried), the last beliefs float64 `[B, C, N]`, outcomes and iterations made, int64 `[B]`.
     """
-    size = tables.units.shape[1]
-    exact = config.rule != POLYNOMIAL
-    sets = 1 << size if exact else 1
-    counts = popcounts(size if exact else 0)
-    square = (size, size)
-    unit_work = (counts, np.empty(sets), np.empty(sets), np.empty(square), np.empty(square))
-    nodes = tables.graph[-1, 1] + 1 if len(tables.graph) else 1
-    cells = supports.shape[1]
-    node_work, cell_work = (np.empty(nodes), np.empty(nodes)), (np.empty(cells), np.empty(cells))
-    digit_work = (*node_work, *cell_work, np.empty(size))
-    graph = np.empty((size, *tables.graph.shape), np.int32)
     for b in range(len(supports)):
-        for digit in range(size):
-            graph[digit] = tables.graph
-        state = BeliefState(
-            supports[b],
-            np.zeros(cells, np.int64),
-            np.zeros((cells, size)),
-            np.zeros((tables.units.size + 1, size)),
-            np.zeros((cells, size)),
-            np.zeros((cells, size)),
-            beliefs[b],
-        )
-        work = graph, unit_work, digit_work
-        outcomes[b], iterations[b] = _propagate(state, tables, config, grids[b], work)
+        arrays = supports[b], beliefs[b], grids[b]
+        outcomes[b], iterations[b] = _propagate(*arrays, tables, config)
 
 
 @njit(cache=True)
-def _propagate(state, tables, config, grid, work):
+def _propagate(support, beliefs, grid, tables, config):
     """Run on one board; return the outcome and the iterations made."""
-    graph, unit_work, digit_work = work
-    cells, size = state.support.shape
-    first_edges = np.zeros(size, np.int64)
+    cells, size = support.shape
+    choices, log_messages = support.sum(1), np.zeros((tables.units.size + 1, size))
+    logs = np.zeros((3, cells, size))
+    state = BeliefState(support, choices, logs[0], log_messages, logs[1], logs[2], beliefs)
+    if np.min(choices) == 0:
+        return CONTRADICTION, 0
+    digits = 0 if config.rule == POLYNOMIAL else size
+    sets, square = np.empty((2, 1 << digits)), np.empty((2, size, size))
+    unit_work = popcounts(digits), sets[0], sets[1], square[0], square[1]
+    graph, first_edges = np.empty((size, *tables.graph.shape), np.int32), np.zeros(size, np.int64)
+    graph[:] = tables.graph
+    nodes = np.empty((2, tables.graph[-1, 1] + 1 if len(tables.graph) else 1))
+    digit_work = nodes[0], nodes[1], np.empty(cells), np.empty(cells), np.empty(size)
     residuals = np.ones(len(tables.units) + 1)
-    for cell in range(cells):
-        state.choices[cell] = np.count_nonzero(state.support[cell])
-        if state.choices[cell] == 0:
-            return CONTRADICTION, 0
     _update_all_beliefs(state, tables, config)
     for iteration in range(1, config.iterations + 1):
         if config.schedule == RESIDUAL:
@@ -117,7 +100,7 @@ def _update_all_beliefs(state, tables, config):
 @njit(cache=True)
 def _flood(state, tables, config, work):
     """Renew the messages of all units from the same beliefs; return False at a contradiction."""
-    known = Digits(state.support.copy(), state.choices.copy())
+    known = BeliefState(state.support.copy(), state.choices.copy(), *state[2:])
     for unit in range(len(tables.units)):
         if not update_unit(unit, known, state, tables, config, work):
             return False
@@ -127,12 +110,11 @@ def _flood(state, tables, config, work):
 @njit(cache=True)
 def _residual_pass(state, tables, config, residuals, work):
     """Renew U times the unit whose beliefs have moved the most; the last residual is padding."""
-    known = Digits(state.support, state.choices)
     for _ in range(len(tables.units)):
         unit = np.argmax(residuals[:-1])
         if residuals[unit] == 0.0:
             return True
-        if not update_unit(unit, known, state, tables, config, work):
+        if not update_unit(unit, state, state, tables, config, work):
             return False
         for cell in tables.units[unit]:
             change = update_belief(cell, state, tables, config)

@@ -85,5 +85,5 @@ class TreeSearch(CountingSolver):
         return grids.reshape(boards.shape)
 
     def _prepare(self, geometry: Geometry) -> tuple[Any, Any]:
-        """Return the tables and the work space of the kernel."""
+        """Return the last two arguments of the kernel: its tables, and work space."""
         raise NotImplementedError

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from sudoku_baselines.neural.learner import LabelledConfig
 from sudoku_curricula import curves
-from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.plugins import find_env
@@ -42,7 +41,6 @@ from sudoku_learning.recurrent import (
     run_updates,
 )
 from sudoku_learning.training import (
-    CurriculumConfig,
     EnvId,
     Learner,
     LearnerState,
@@ -90,8 +88,6 @@ class ExactCoverTraining(LabelledConfig):
         )
     )
     """the body of the network; `rounds` are those of one segment"""
-    curriculum: CurriculumConfig = field(default_factory=ConstantConfig)
-    """the blanks of held-out games at the level; training has the puzzles as stored"""
 
     def __post_init__(self) -> None:
         super().__post_init__()

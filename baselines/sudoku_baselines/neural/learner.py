@@ -59,6 +59,8 @@ class LabelledConfig(TrainingConfig):
 
     puzzles: PuzzlesConfig = field(default_factory=PuzzlesConfig)
     """which puzzles are trained on"""
+    curriculum: CurriculumConfig = field(default_factory=ConstantConfig)
+    """the blanks of held-out games at the level, and of boards that are not trained as stored"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -117,8 +119,6 @@ class SupervisedConfig(LabelledConfig):
     """Adam"""
     mode: Literal["one-shot", "surest"] = "one-shot"
     """how held-out games are played: all blanks at once, or the surest cell first"""
-    curriculum: CurriculumConfig = field(default_factory=ConstantConfig)
-    """how the number of blanks moves, see `as_stored`"""
 
     def __post_init__(self) -> None:
         super().__post_init__()

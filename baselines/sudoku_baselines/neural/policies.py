@@ -77,18 +77,8 @@ def load(
 
 
 def shipped(name: str) -> Callable[..., Policy]:
-    """Return the factory of a network that comes with the package; its options are `load`'s."""
-
-    def make(
-        folder: Folder = _PRETRAINED / name,
-        mode: Mode | None = None,
-        rounds: int | None = None,
-        restarts: int = 0,
-        noise: float | None = None,
-    ) -> Policy:
-        return load(folder, mode, rounds, restarts, noise)
-
-    return make
+    """Return `load` with the folder of a network that comes with the package."""
+    return partial(load, folder=_PRETRAINED / name)
 
 
 exact_cover = shipped("exact-cover")
