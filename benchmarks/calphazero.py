@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from results import Results, Row, command_of, in_ms, in_words, share_of, some, table
 from sudoku_agents.best_first_search import BestFirstResult
-from sudoku_agents.best_first_search.solver import BestFirstSolver
+from sudoku_agents.best_first_search.search import BestFirstSolver
 from sudoku_agents.calphazero.policy import CAlphaZeroPolicy
 from sudoku_agents.expert_iteration import policy as loading
 from sudoku_baselines.classical.trivial import MaskedRandom, hidden_singles, naked_singles

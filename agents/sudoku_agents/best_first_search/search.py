@@ -25,9 +25,11 @@ from sudoku_agents.best_first_search.assumptions import (
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.exact_cover import constraint_members, constraint_table
+from sudoku_gym.policies import ModelCard
 from sudoku_gym.solver import FoundSolutions
 from sudoku_gym.storage.checks import check_counts
 from sudoku_gym.storage.configs import registered
+from sudoku_learning.networks import NO_RESTARTS, Network, Restarts, evaluate_boards
 
 FULLEST_EVERY = 4  # evaluations between two choices of the fullest board in place of the likeliest
 MAX_ASSUMPTIONS = 1_000  # with open cases; with more of them the search goes depth first
@@ -277,3 +279,61 @@ class _Search:
         assume(self.board, self.mask, right, *self._tables)
         if case > 0:
             self.mask[placements[case - 1]] = False
+
+
+class BestFirstSolver:
+    """Solves boards by the best-first search with a network's head `policy`: a `sudoku_gym.Solver`.
+
+    Args:
+        network: put in evaluation mode.
+        config: the settings of the search.
+        restarts: further starts of boards that have not converged, in evaluations with all rounds.
+
+    Raises:
+        ValueError: if there are restarts, but the network can't converge.
+    """
+
+    def __init__(
+        self, network: Network, config: BestFirstConfig, restarts: Restarts = NO_RESTARTS
+    ) -> None:
+        network.check_restarts(restarts)
+        self.network = network.eval()
+        self.config = config
+        self.restarts = restarts
+
+    @property
+    def model_card(self) -> ModelCard:
+        """What stands beside its figures."""
+        return self.network.model_card("search", restarts=self.restarts)
+
+    def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
+        """Return completed boards, int8 `[B, N, N]`, all zeros where it found none."""
+        return self.search(puzzles, geometry).solutions
+
+    def search(
+        self, puzzles: NDArray[np.int8], geometry: Geometry, limit: int = 1
+    ) -> BestFirstResult:
+        """Search for up to `limit` solutions, see `best_first_search`."""
+        network, fast = self.network, None
+        if network.can_converge:
+            fast = logits_function(network, geometry, network.body.segments()[0])
+        evaluate = logits_function(network, geometry, restarts=self.restarts)
+        return best_first_search(puzzles, geometry, evaluate, self.config, limit, fast)
+
+
+def logits_function(
+    network: Network,
+    geometry: Geometry,
+    rounds: int | None = None,
+    restarts: Restarts = NO_RESTARTS,
+) -> LogitsFunction:
+    """Return a network's head `policy` as a best-first search calls it.
+
+    `rounds` of a start of a network that can converge, at most, are by default those it is set to.
+    """
+
+    def evaluate(boards: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+        reading = evaluate_boards(network, boards, masks, geometry, ["policy"], rounds, restarts)
+        return reading.outputs["policy"]
+
+    return evaluate

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from sudoku_agents.calphazero.config import CAlphaZeroConfig
-from sudoku_agents.calphazero.replay import Positions
+from sudoku_agents.calphazero.self_play import Positions
 from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry, symmetry
 from sudoku_learning.networks import Network

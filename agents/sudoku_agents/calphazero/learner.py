@@ -12,8 +12,7 @@ from math import ceil
 from sudoku_agents.calphazero.batch import SelfPlayBatch
 from sudoku_agents.calphazero.config import CAlphaZeroConfig
 from sudoku_agents.calphazero.policy import CAlphaZeroPolicy
-from sudoku_agents.calphazero.replay import PositionReplay
-from sudoku_agents.calphazero.self_play import SelfPlayer, SelfPlayGames
+from sudoku_agents.calphazero.self_play import PositionReplay, SelfPlayer, SelfPlayGames
 from sudoku_curricula import curves
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.networks import POLICY_AND_VALUE, Network

@@ -1,9 +1,10 @@
-"""Self-play: many games in parallel, every move chosen by a tree search."""
+"""Self-play: many games in parallel, every move chosen by a tree search; what is kept of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +12,21 @@ from torch import Tensor
 
 from sudoku_agents.calphazero.config import CAlphaZeroConfig
 from sudoku_agents.calphazero.policy import evaluator
-from sudoku_agents.calphazero.replay import Positions
 from sudoku_agents.calphazero.search import BatchedSearch, Evaluator, SearchOutput
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_learning.networks import POLICY_AND_VALUE, Network
 from sudoku_learning.training.environments import geometry_of_env, training_envs
 from sudoku_learning.training.sampling import Batch, SamplingTask
+
+
+@dataclass(frozen=True)
+class Positions(Batch):
+    """M positions of self-play: the triples (s, p_s, r) of cAlphaZero, section 4.2."""
+
+    boards: NDArray[np.int8]  # int8 `[M, N, N]`
+    policies: NDArray[np.float32]  # float32 `[M, N**3]`, the search's improved policy p_s
+    returns: NDArray[np.float32]  # float32 `[M]`, the reward r at the end of the game
+    solutions: NDArray[np.int8]  # int8 `[M, N, N]`, which proved the game won; else zeros
 
 
 @dataclass(frozen=True)
@@ -111,3 +121,32 @@ def choose_moves(
     shares = found.action_weights / found.action_weights.max(1, keepdims=True)
     sums = (shares.astype(np.float64) ** (1 / temperature)).cumsum(1)
     return (sums > rng.random((len(sums), 1)) * sums[:, -1:]).argmax(1)
+
+
+class PositionReplay:
+    """Keeps the positions of the latest `iterations`."""
+
+    def __init__(self, iterations: int) -> None:
+        self._iterations = iterations
+        self._parts: list[Positions] = []
+
+    def add(self, positions: Positions) -> None:
+        """Add an iteration's positions and forget those that are too old."""
+        self._parts = [*self._parts, positions][-self._iterations :]
+
+    def all(self) -> Positions:
+        """Return every position kept, oldest first."""
+        return Positions.concatenate(self._parts)
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """Return everything that `restore` needs."""
+        sizes = np.array([len(part) for part in self._parts], np.int64)
+        return {"sizes": sizes, **vars(self.all())}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take over the arrays of another replay."""
+        whole = Positions(*(arrays[field.name] for field in fields(Positions)))
+        ends = np.cumsum(arrays["sizes"])
+        self._parts = [
+            whole[end - length : end] for length, end in zip(arrays["sizes"], ends, strict=True)
+        ]

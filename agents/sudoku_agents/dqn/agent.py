@@ -22,7 +22,7 @@ PLAY_RESTARTS = 31
 
 def make_q_network(config: DQNConfig, geometry: Geometry) -> Network:
     """Make the network of a configuration, with random weights."""
-    return Network(config.network, {HEAD: QConfig(dueling=config.dueling)}, geometry)
+    return Network(config.network, {HEAD: QConfig()}, geometry)
 
 
 def load(

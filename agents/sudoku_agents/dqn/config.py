@@ -22,8 +22,6 @@ from sudoku_learning.training.config import NetworkConfig
 class TargetsConfig:
     """Targets of the action values; see `targets`."""
 
-    n_step: int = 1
-    """rewards that are summed before a value takes over"""
     discount: float = 1.0
     """gamma"""
     backup: Literal["max", "constraint"] = "constraint"
@@ -39,7 +37,6 @@ class TargetsConfig:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        check_counts(self, "n_step")
         check_shares(self, "discount")
         if not 0 < self.tau < 1:
             raise ValueError(f"tau must lie in (0, 1), not {self.tau}")
@@ -68,19 +65,13 @@ class DQNUpdatesConfig:
 
     passes: float = 1.0
     """how often a new move is trained on, on average, in the iteration that played it"""
-    move_weight: float = 0.1
-    """weight of the loss of a single move beside that of all placements of a solved game's board,
-    whose losses are summed and divided by 100"""
     segments: int = 8
     """updates that a board stays for at most, each from the recurrent state of the last one"""
-    stay_probability: float = 0.5
-    """chance that a board whose values are right stays for another segment"""
 
     def __post_init__(self) -> None:
         """Check the values."""
         check_counts(self, "segments")
-        check_shares(self, "stay_probability")
-        check_positive(self, "passes", "move_weight")
+        check_positive(self, "passes")
 
 
 @registered("dqn")
@@ -91,7 +82,7 @@ class DQNConfig(TrainingConfig):
     agent: ClassVar[str] = "dqn"
     fixed: ClassVar[tuple[str, ...]] = (
         *TrainingConfig.fixed,
-        *("network", "values", "dueling", "replay", "reward", "actions", "targets"),
+        *("network", "values", "replay", "reward", "actions", "targets"),
     )
 
     run: Path = Path("runs/dqn")
@@ -114,8 +105,6 @@ class DQNConfig(TrainingConfig):
     values: Literal["solvable", "plain"] = "solvable"
     """`solvable`: a value is the chance that the board can still be solved, and the network gives
     its logit; `plain`: the network gives the value"""
-    dueling: bool = False
-    """separate the value of the board from the differences of its placements"""
     targets: TargetsConfig = field(default_factory=TargetsConfig)
     """targets of the action values"""
     replay: ReplayConfig = field(default_factory=ReplayConfig)

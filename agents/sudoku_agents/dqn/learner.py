@@ -1,8 +1,7 @@
 """Deep Q-learning as a learner: games, a replay, updates, and a target network.
 
 Sources: Mnih et al., "Human-level control through deep reinforcement learning" (2015); van Hasselt
-et al. (2016) for double targets; Wang et al. (2016) for `dueling`; Schaul et al. (2016) for
-`priority`; Hessel et al., "Rainbow" (2018), for putting them together.
+et al. (2016) for double targets; Schaul et al. (2016) for `priority`.
 """
 
 from __future__ import annotations
@@ -110,46 +109,44 @@ def play_games(
         running = running & ~(terminated | truncated)
     all_rewards = np.array(reward_history, np.float32)  # [T, G]
     lengths = (np.array(action_history) >= 0).sum(0)
-    transitions = n_step_transitions(
-        np.array(board_history), np.array(action_history), all_rewards, lengths, solved, config
+    transitions = transitions_of(
+        np.array(board_history),
+        np.array(action_history),
+        all_rewards,
+        lengths,
+        solved,
+        config.targets.discount,
     )
     return DQNGames(transitions, solved, all_rewards.sum(0), lengths)
 
 
-def n_step_transitions(
+def transitions_of(
     boards: NDArray[np.int8],
     actions: NDArray[np.int64],
     rewards: NDArray[np.float32],
     lengths: NDArray[np.int64],
     solved: NDArray[np.bool_],
-    config: DQNConfig,
+    discount: float,
 ) -> Transitions:
-    """Return the transitions of G games, move by move, with n-step returns.
+    """Return the transitions of G games, move by move.
 
     Args:
         boards: int8 `[T + 1, G, N, N]`, before each move and after the last; boards after the
             end of a game are ignored.
         actions: int64 `[T, G]`, -1 after the end.
-        rewards: float32 `[T, G]`, 0 after the end.
+        rewards: float32 `[T, G]`.
         lengths: int64 `[G]`, numbers of moves.
         solved: bool `[G]`, games that ended solved.
-        config: `targets.n_step` and `targets.discount` are used.
+        discount: gamma.
     """
-    steps, discount = config.targets.n_step, config.targets.discount
-    returns, next_returns = np.zeros_like(rewards), np.zeros_like(rewards)
-    for _ in range(steps):  # the return of k + 1 steps from that of k, one move later
-        next_returns[:-1] = returns[1:]
-        returns = (rewards + discount * next_returns).astype(np.float32)
     time, game = np.nonzero(actions >= 0)
-    after = np.minimum(time + steps, lengths[game])
-    is_over = after == lengths[game]
     ends = np.where(solved[:, None, None], boards[lengths, np.arange(len(lengths))], np.int8(0))
     return Transitions(
         boards[time, game],
         actions[time, game],
-        returns[time, game],
-        boards[after, game],
-        np.where(is_over, 0, discount ** (after - time)).astype(np.float32),
+        rewards[time, game],
+        boards[time + 1, game],
+        np.where(time + 1 == lengths[game], 0, discount).astype(np.float32),
         ends[game],
     )
 

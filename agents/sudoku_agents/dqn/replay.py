@@ -6,7 +6,7 @@ Source: Schaul et al., "Prioritized experience replay" (2016).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,18 +19,14 @@ SMALLEST_ERROR = 1e-3  # so that no priority is 0
 
 @dataclass(frozen=True)
 class Transitions(Batch):
-    """M transitions of n steps, or of fewer where the game ended."""
+    """M moves."""
 
     boards: NDArray[np.int8]  # int8 `[M, N, N]`, before the action
     actions: NDArray[np.int64]  # int64 `[M]`
-    returns: NDArray[np.float32]  # float32 `[M]`, the discounted sum of the n rewards
-    next_boards: NDArray[np.int8]  # int8 `[M, N, N]`, n steps later
-    discounts: NDArray[np.float32]  # float32 `[M]`, of the next value: gamma**steps, 0 at the end
+    returns: NDArray[np.float32]  # float32 `[M]`, the rewards
+    next_boards: NDArray[np.int8]  # int8 `[M, N, N]`, after it
+    discounts: NDArray[np.float32]  # float32 `[M]`, of the next value: gamma, 0 at the end
     solutions: NDArray[np.int8]  # int8 `[M, N, N]`, the solution that the game ended with, or zeros
-
-    def columns(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
     def none(cls, count: int, size: int) -> Transitions:
@@ -59,7 +55,7 @@ class TransitionReplay:
         """Add transitions in place of the oldest, with the highest priority in the replay."""
         transitions = transitions[-self._capacity :]
         index = (self._next + np.arange(len(transitions))) % self._capacity
-        for name, column in self._transitions.columns().items():
+        for name, column in vars(self._transitions).items():
             column[index] = getattr(transitions, name)
         self._next = int((self._next + len(transitions)) % self._capacity)
         self._length = min(self._capacity, self._length + len(transitions))
@@ -90,7 +86,7 @@ class TransitionReplay:
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return everything that `restore` needs."""
-        kept = self._transitions[: self._length].columns()
+        kept = vars(self._transitions[: self._length])
         priorities = self._priorities[: self._length].copy()
         return {**kept, "priorities": priorities, "next": np.array([self._next])}
 
@@ -98,6 +94,6 @@ class TransitionReplay:
         """Take over the arrays of a replay with the same configuration."""
         self._length = len(arrays["boards"])
         self._next = int(arrays["next"][0])
-        for name, column in self._transitions.columns().items():
+        for name, column in vars(self._transitions).items():
             column[: self._length] = arrays[name]
         self._priorities[: self._length] = arrays["priorities"]

@@ -118,8 +118,9 @@ def as_values(numbers: Tensor, config: DQNConfig) -> Tensor:
     return torch.sigmoid(numbers) if config.values == "solvable" else numbers
 
 
-# Loss weight of a board with a target for every placement; needed because its losses are summed.
-HINDSIGHT_WEIGHT = 0.01
+HINDSIGHT_WEIGHT = 0.01  # of a board with a target for every placement, whose losses are summed
+MOVE_WEIGHT = 0.1  # of a board with a target for one move
+STAY_PROBABILITY = 0.5  # of a board whose values are right, for another segment
 SOLVED_ERROR = 0.5  # a board is solved if every value with a target is nearer to it than this
 
 
@@ -140,7 +141,7 @@ class ReplayBatch(RecurrentBatch):
         rng: np.random.Generator,
     ) -> None:
         count, size = config.optimizer.batch_size, geometry.size
-        super().__init__(count, config.updates.segments, config.updates.stay_probability, rng)
+        super().__init__(count, config.updates.segments, STAY_PROBABILITY, rng)
         self._network = network
         self._target_network = target_network
         self._replay = replay
@@ -199,8 +200,7 @@ class ReplayBatch(RecurrentBatch):
         self.masks[rows] = legal_placements(transitions.boards, geometry, config.actions)
         self._actions[rows] = transitions.actions
         self._replay_index[rows] = drawn
-        weight = config.updates.move_weight
-        self._loss_weights[rows] = np.where(targets.all_known, HINDSIGHT_WEIGHT, weight)
+        self._loss_weights[rows] = np.where(targets.all_known, HINDSIGHT_WEIGHT, MOVE_WEIGHT)
         for name, column in vars(targets).items():
             getattr(self.targets, name)[rows] = column
         self._free_rows = rows[:0]

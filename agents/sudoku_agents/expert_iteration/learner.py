@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sudoku_agents.best_first_search import best_first_search
-from sudoku_agents.best_first_search.solver import logits_function
+from sudoku_agents.best_first_search.search import logits_function
 from sudoku_agents.calphazero.policy import CAlphaZeroPolicy
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
 from sudoku_curricula import curves

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from sudoku_agents.best_first_search import BestFirstConfig
-from sudoku_agents.best_first_search.solver import BestFirstSolver
+from sudoku_agents.best_first_search.search import BestFirstSolver
 from sudoku_agents.calphazero.policy import (
     CAlphaZeroPolicy,
     choose_starts,

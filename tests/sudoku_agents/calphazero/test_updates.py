@@ -6,7 +6,7 @@ import torch
 
 from sudoku_agents.calphazero.batch import SelfPlayBatch, losses
 from sudoku_agents.calphazero.config import CAlphaZeroConfig, CAlphaZeroLossConfig
-from sudoku_agents.calphazero.replay import PositionReplay, Positions
+from sudoku_agents.calphazero.self_play import PositionReplay, Positions
 from sudoku_gym import board, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource

@@ -24,7 +24,7 @@ from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import FactorGraphConfig, NetworkPolicy
 from sudoku_learning.training import OptimizerConfig, Training
 
-PLAIN = TargetsConfig(n_step=3, backup="max", hindsight=False)
+PLAIN = TargetsConfig(backup="max", hindsight=False)
 
 
 def small(run, **changes):
@@ -110,7 +110,7 @@ def test_a_short_run_learns(tmp_path):
 
 @pytest.mark.parametrize(
     "changes",
-    [{}, {"targets": PLAIN, "values": "plain", "dueling": True, "replay": ReplayConfig(200, 0.0)}],
+    [{}, {"targets": PLAIN, "values": "plain", "replay": ReplayConfig(200, 0.0)}],
     ids=["default", "plain"],
 )
 def test_an_interrupted_run_continues_to_the_bit(tmp_path, monkeypatch, changes):

@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sudoku_agents.dqn.config import DQNConfig, TargetsConfig
-from sudoku_agents.dqn.learner import n_step_transitions
+from sudoku_agents.dqn.learner import transitions_of
 from sudoku_agents.dqn.replay import TransitionReplay, Transitions
 
 
@@ -64,9 +63,8 @@ def test_a_restored_replay_goes_on_to_the_bit(priority, count):
         np.testing.assert_array_equal(array, copy.arrays()[name], strict=True)
 
 
-@pytest.mark.parametrize("steps", [1, 2, 3, 9])
-def test_returns_of_n_steps(steps):
-    """Against sums written out, for games of different lengths."""
+def test_the_transitions_of_games():
+    """Games of different lengths, move by move."""
     rng = np.random.default_rng(0)
     lengths = np.array([5, 1, 3, 5])
     over = np.arange(5)[:, None] >= lengths
@@ -74,22 +72,15 @@ def test_returns_of_n_steps(steps):
     actions = np.where(over, -1, rng.integers(0, 64, (5, 4)))
     rewards = np.where(over, 0, rng.random((5, 4))).astype(np.float32)
     solved = np.array([True, False, True, False])
-    targets = TargetsConfig(steps, 0.9, backup="max", hindsight=False)
-    transitions = n_step_transitions(
-        boards, actions, rewards, lengths, solved, DQNConfig(targets=targets)
-    )
-    assert len(transitions) == lengths.sum()
-    row = 0
-    for t in range(5):
-        for g in np.flatnonzero(t < lengths):
-            end = min(t + steps, lengths[g])
-            wanted = sum(0.9 ** (i - t) * rewards[i, g] for i in range(t, end))
-            assert transitions.returns[row] == pytest.approx(wanted)
-            is_over = end == lengths[g]
-            assert transitions.discounts[row] == pytest.approx(0 if is_over else 0.9**steps)
-            np.testing.assert_array_equal(transitions.boards[row], boards[t, g])
-            np.testing.assert_array_equal(transitions.next_boards[row], boards[end, g])
-            assert transitions.actions[row] == actions[t, g]
-            final = boards[lengths[g], g] if solved[g] else np.zeros((4, 4))
-            np.testing.assert_array_equal(transitions.solutions[row], final)
-            row += 1
+    transitions = transitions_of(boards, actions, rewards, lengths, solved, 0.9)
+    moves = [(t, g) for t in range(5) for g in np.flatnonzero(t < lengths)]
+    assert len(transitions) == len(moves) == lengths.sum()
+    for row, (t, g) in enumerate(moves):
+        assert transitions.returns[row] == rewards[t, g]
+        is_over = t + 1 == lengths[g]
+        assert transitions.discounts[row] == pytest.approx(0 if is_over else 0.9)
+        np.testing.assert_array_equal(transitions.boards[row], boards[t, g])
+        np.testing.assert_array_equal(transitions.next_boards[row], boards[t + 1, g])
+        assert transitions.actions[row] == actions[t, g]
+        final = boards[lengths[g], g] if solved[g] else np.zeros((4, 4))
+        np.testing.assert_array_equal(transitions.solutions[row], final)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from sudoku_agents.best_first_search import BestFirstConfig
-from sudoku_agents.best_first_search.solver import BestFirstSolver
+from sudoku_agents.best_first_search.search import BestFirstSolver
 from sudoku_agents.expert_iteration import learner as labels
 from sudoku_agents.expert_iteration.config import ExpertIterationConfig
 from sudoku_agents.expert_iteration.learner import (

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_agents.calphazero.search.config import SearchConfig, search_params
-from sudoku_agents.calphazero.search.results import SearchOutput, root_results
 from sudoku_agents.calphazero.search.roots import (
+    SearchOutput,
     advance_root,
     mark_solved,
+    root_results,
     set_simulations_left,
 )
 from sudoku_agents.calphazero.search.selection import start_halving
