@@ -28,7 +28,6 @@ import tyro
 from numpy.typing import NDArray
 
 from results import Results, Row, command_of, in_ms, in_words, share_of, some, table
-from sudoku_agents.best_first_search import BestFirstResult
 from sudoku_agents.best_first_search.search import BestFirstSolver
 from sudoku_agents.calphazero.policy import CAlphaZeroPolicy
 from sudoku_agents.expert_iteration import policy as loading
@@ -37,6 +36,7 @@ from sudoku_gym import board, evaluate, puzzles
 from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
+from sudoku_gym.solver import FoundSolutions
 from sudoku_learning.networks import POLICY_AND_VALUE, Network, seeded
 from sudoku_learning.training.run_folder import checkpoint_in
 
@@ -252,13 +252,13 @@ def prove(boards: NDArray[np.int8], test: PuzzleSet, wanted: int, config: Config
     return share_of(found.decided & (found.found == wanted)) | asked(found)
 
 
-def asked(found: BestFirstResult) -> Row:
+def asked(found: FoundSolutions) -> Row:
     """What the search asked the network: for half of the boards, for 95 % of them, at most."""
-    half, most_of_them = np.percentile(found.evaluations, [50, 95], method="higher")
-    most = int(found.evaluations.max())
+    half, most_of_them = np.percentile(found.nodes, [50, 95], method="higher")
+    most = int(found.nodes.max())
     return {
         "evaluations": {"median": int(half), "95 %": int(most_of_them), "most": most},
-        "within 64": int((found.decided & (found.evaluations <= 64)).sum()),
+        "within 64": int((found.decided & (found.nodes <= 64)).sum()),
     }
 
 

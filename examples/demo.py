@@ -87,7 +87,7 @@ def main(argv=None):
     minimal |= compare({f"{name}*": policy for name, policy in untrained.items()}, few, seed=SEED)
     minimal |= compare({"trained, greedy": trained, "trained, best-first search": retry}, test)
     print(f"\n{to_markdown(minimal)}\n\n* on every 4th of the {len(test)} puzzles: {len(few)}")
-    asked = retry.solver.search(test.puzzles, test.geometry).evaluations
+    asked = retry.solver.search(test.puzzles, test.geometry).nodes
     half, nearly_all = np.quantile(asked, [0.5, 0.95], method="higher")
     print(
         "Evaluations of the network that the best-first search took for a puzzle: "

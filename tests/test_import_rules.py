@@ -49,7 +49,6 @@ RULES = {
         {
             "sb3": {"stable_baselines3", "sb3_contrib"},
             "rllib": {"ray"},
-            "calphazero/search/picture": {"matplotlib"},
         },
     ),
     "baselines/sudoku_baselines": (

@@ -175,7 +175,7 @@ def best_first_search(network, cover, boards, args):
     solved, solutions = np.zeros(len(boards), bool), np.zeros_like(placed)
     evaluations, number = np.zeros(len(boards), int), count()  # numbers break ties in the heaps
     heaps = [[(0.0, next(number), *node)] for node in zip(placed, cover.legal(placed), strict=True)]
-    for _ in range(args.search_evaluations):
+    for evaluated in range(args.search_evaluations + 1):
         nodes = {}
         for b, heap in enumerate(heaps):
             while heap and not solved[b] and b not in nodes:
@@ -185,7 +185,7 @@ def best_first_search(network, cover, boards, args):
                     nodes[b] = cost, placed, legal
                 elif is_possible:
                     solved[b], solutions[b] = True, placed
-        if not nodes:
+        if not nodes or evaluated == args.search_evaluations:
             break
         legal = np.stack([node[2] for node in nodes.values()])
         for b, logits in zip(nodes, read(network, cover, legal, 32), strict=True):

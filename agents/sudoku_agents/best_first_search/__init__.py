@@ -2,9 +2,8 @@
 
 from sudoku_agents.best_first_search.search import (
     BestFirstConfig,
-    BestFirstResult,
     LogitsFunction,
     best_first_search,
 )
 
-__all__ = ["BestFirstConfig", "BestFirstResult", "LogitsFunction", "best_first_search"]
+__all__ = ["BestFirstConfig", "LogitsFunction", "best_first_search"]

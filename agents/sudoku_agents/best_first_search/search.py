@@ -119,16 +119,6 @@ class BestFirstConfig:
             )
 
 
-@dataclass(frozen=True)
-class BestFirstResult(FoundSolutions):
-    """Results of a best-first search on B boards: those of any search, and what it has cost."""
-
-    @property
-    def evaluations(self) -> NDArray[np.int64]:
-        """Evaluations of the network, `[B]`; the nodes of this search."""
-        return self.nodes
-
-
 def best_first_search(
     boards: NDArray[np.int8],
     geometry: Geometry,
@@ -136,7 +126,7 @@ def best_first_search(
     config: BestFirstConfig,
     limit: int = 1,
     evaluate_fast: LogitsFunction | None = None,
-) -> BestFirstResult:
+) -> FoundSolutions:
     """Search each board for up to `limit` solutions, all of them in parallel.
 
     Args:
@@ -149,7 +139,7 @@ def best_first_search(
             once a solution is known.
 
     A board is decided if it has `limit` solutions, or if it is proven that there are no more than
-    were found.
+    were found. The nodes of this search are evaluations of the network.
 
     Raises:
         ValueError: if the limit is below 1, or a logit that is read is not finite.
@@ -182,7 +172,7 @@ def best_first_search(
                 search.advance(row)
         running = [each for each in running if not each.is_over]
         running = [each for each in running if each.evaluations < config.evaluations]
-    return BestFirstResult(
+    return FoundSolutions(
         np.array([search.first_solution for search in searches], np.int8).reshape(boards.shape),
         np.array([len(search.solutions) for search in searches], np.int64),
         np.array([search.is_over for search in searches], np.bool_),
@@ -312,7 +302,7 @@ class BestFirstSolver:
 
     def search(
         self, puzzles: NDArray[np.int8], geometry: Geometry, limit: int = 1
-    ) -> BestFirstResult:
+    ) -> FoundSolutions:
         """Search for up to `limit` solutions, see `best_first_search`."""
         network, fast = self.network, None
         if network.can_converge:

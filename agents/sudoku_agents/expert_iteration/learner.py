@@ -88,9 +88,7 @@ class SearchWorker:
         evaluate = logits_function(self._network, source.geometry)
         found = best_first_search(puzzles, source.geometry, evaluate, self._config.search)
         solved = found.found > 0
-        return Labels(
-            puzzles[solved], found.solutions[solved], task.games, int(found.evaluations.sum())
-        )
+        return Labels(puzzles[solved], found.solutions[solved], task.games, int(found.nodes.sum()))
 
 
 SEARCHED = "search/success_rate"

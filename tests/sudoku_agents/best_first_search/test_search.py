@@ -81,7 +81,7 @@ def test_perfect_logits_take_one_evaluation():
     puzzle = puzzles.load("9x9", "test")[:1]
     evaluate = knowing(puzzle.solutions[0])
     found = best_first_search(puzzle.puzzles, puzzle.geometry, evaluate, BestFirstConfig())
-    assert found.evaluations.tolist() == [1] and found.decided.all()
+    assert found.nodes.tolist() == [1] and found.decided.all()
     np.testing.assert_array_equal(found.solutions, puzzle.solutions)
 
 
@@ -89,7 +89,7 @@ def test_the_budget():
     boards = np.zeros((2, 4, 4), np.int8)
     boards[1] = puzzles.load("4x4", "test")[:1].solutions[0]
     found = best_first_search(boards, FOUR, at_random(0), BestFirstConfig(evaluations=3), limit=100)
-    assert found.evaluations.tolist() == [3, 0]
+    assert found.nodes.tolist() == [3, 0]
     assert found.decided.tolist() == [False, True]
 
 
@@ -142,7 +142,7 @@ def test_a_search_that_propagates_asks_about_fewer_boards():
         for propagates in (False, True)
     }
     assert (searched[True].found == 1).all() and searched[True].decided.all()
-    assert searched[True].evaluations.sum() < searched[False].evaluations.sum() / 10
+    assert searched[True].nodes.sum() < searched[False].nodes.sum() / 10
 
 
 @pytest.mark.parametrize("geometry", [Geometry.standard(9), sudoku_x(9)])

@@ -5,15 +5,6 @@ import pytest
 import torch
 
 from sudoku_baselines.neural import policies
-from sudoku_baselines.neural.guissart.candidate_states import (
-    RuleFiller,
-    boards_of,
-    fill,
-    is_full,
-    is_wrong,
-    solution_states,
-    states_of,
-)
 from sudoku_baselines.neural.guissart.learner import GuissartLearner, GuissartTraining
 from sudoku_baselines.neural.guissart.network import (
     MARGIN,
@@ -25,7 +16,14 @@ from sudoku_baselines.neural.guissart.solver import (
     FillingPredictor,
     Guissart,
     Probes,
+    RuleFiller,
     backtrack,
+    boards_of,
+    fill,
+    is_full,
+    is_wrong,
+    solution_states,
+    states_of,
 )
 from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry, symmetry
@@ -146,6 +144,11 @@ def small(run, **changes):
     return GuissartTraining(run=run, **{**options, **changes})
 
 
+def test_the_network_that_proposes_is_trained_too(tmp_path):
+    with pytest.raises(ValueError, match="iterations=16 leaves none for the network that proposes"):
+        small(tmp_path / "run", iterations=16)
+
+
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     torch.set_num_threads(1)
@@ -197,7 +200,7 @@ def test_trial_and_error_and_backtracking_solve_the_rest(trained):
 
 
 def test_as_printed_thresholds_stay_above_what_was_wrong_in_validation(tmp_path):
-    config = small(tmp_path / "run", grids=24, fillers=1, epochs=2, iterations=2, as_printed=True)
+    config = small(tmp_path / "run", grids=24, fillers=1, epochs=2, iterations=3, as_printed=True)
     training = Training(config, GuissartLearner)
     training.run()
     thresholds = training.learner.networks.fillers[0].thresholds

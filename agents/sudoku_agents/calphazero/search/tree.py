@@ -35,40 +35,36 @@ class Trees(NamedTuple):
     Before an edge is visited, only its action and its prior are written.
     """
 
+    # The positions, a `BoardState`: node m of game g has row `g * M + m`.
     node_states: tuple[NDArray[np.int8], NDArray[np.uint64], NDArray[np.int64]]
-    """the positions, a `BoardState`; node m of game g has row `g * M + m`"""
+    # Candidates that are not refuted, `[G * M, K]`, in the K words of a board's candidates; without
+    # proofs there are no rows.
     node_unrefuted: NDArray[np.uint64]
-    """`[G * M, K]`, the candidates that are not refuted, in the K words of a board's
-    `BoardState.candidates`; without proofs there are no rows"""
-    node_first_edge: NDArray[np.int32]  # `[G, M]`
-    node_num_edges: NDArray[np.int32]  # `[G, M]`, 0 for a node that is not expanded
-    node_num_visited: NDArray[np.int32]
-    """`[G, M]`, how many of the edges were visited, or are about to be"""
+    node_first_edge: NDArray[np.int32]  # [G, M]
+    node_num_edges: NDArray[np.int32]  # [G, M], 0 for a node that is not expanded
+    node_num_visited: NDArray[np.int32]  # [G, M], edges that were visited, or are about to be
+    # The reward at the end, `[G, M]`; 0 for a proven-lost node under sparse reward; else NaN.
     node_exact_values: NDArray[np.float32]
-    """`[G, M]`, the terminal reward; 0 for a proven-lost node under sparse reward; else NaN"""
-    node_raw_values: NDArray[np.float32]  # `[G, M]`, the network's, of an expanded node
-    node_prior_sums: NDArray[np.float32]  # `[G, M]`, over the edges
-    node_is_lost: NDArray[np.bool_]  # `[G, M]`, whether the node is proven lost
-    children_actions: NDArray[np.int32]  # `[G, E]`, the placement
-    children_priors: NDArray[np.float32]  # `[G, E]`
-    children_visits: NDArray[np.int32]  # `[G, E]`
-    children_values: NDArray[np.float32]
-    """`[G, E]`, the sum over all simulations through the edge (AlphaZero's W)"""
-    children_index: NDArray[np.int32]  # `[G, E]`, the node behind the edge, or -1
-    children_outcomes: NDArray[np.int8]  # `[G, E]`, UNPROVEN, WON or LOST
-    tree_size: NDArray[np.int32]
-    """`[G, 2]`, nodes and edges in use; no nodes before the first search"""
-    path_edges: NDArray[np.int32]  # `[G, N**2 + 1]`, those of the simulation under way
-    path_length: NDArray[np.int32]  # `[G]`, 0 if there is no simulation under way
-    root_simulations_left: NDArray[np.int32]  # `[G]`
-    root_outcomes: NDArray[np.int8]  # `[G]`, UNPROVEN, WON or LOST
-    root_solutions: NDArray[np.int8]
-    """`[G, N**2]`, the solved board that was met, where the outcome is WON"""
+    node_raw_values: NDArray[np.float32]  # [G, M], the network's, of an expanded node
+    node_prior_sums: NDArray[np.float32]  # [G, M], over the edges
+    node_is_lost: NDArray[np.bool_]  # [G, M], whether the node is proven lost
+    children_actions: NDArray[np.int32]  # [G, E], the placement
+    children_priors: NDArray[np.float32]  # [G, E]
+    children_visits: NDArray[np.int32]  # [G, E]
+    children_values: NDArray[np.float32]  # [G, E], summed over the simulations (AlphaZero's W)
+    children_index: NDArray[np.int32]  # [G, E], the node behind the edge, or -1
+    children_outcomes: NDArray[np.int8]  # [G, E], UNPROVEN, WON or LOST
+    tree_size: NDArray[np.int32]  # [G, 2], nodes and edges in use; none before the first search
+    path_edges: NDArray[np.int32]  # [G, N**2 + 1], those of the simulation under way
+    path_length: NDArray[np.int32]  # [G], 0 if there is no simulation under way
+    root_simulations_left: NDArray[np.int32]  # [G]
+    root_outcomes: NDArray[np.int8]  # [G], UNPROVEN, WON or LOST
+    root_solutions: NDArray[np.int8]  # [G, N**2], the solved board that was met, if it is WON
+    # g + logits of each edge, `[G, R]`, see `selection`; R is their largest number.
     root_scores: NDArray[np.float32]
-    """`[G, R]`, g + logits of each edge, see `selection`; R is their largest number"""
+    # Sequential halving, `[G, 5]`: NUM_VISITS, MOVES_LEFT, ROUNDS_LEFT, CONSIDERED and
+    # FIRST_CONSIDERED of `selection`.
     root_halving: NDArray[np.int32]
-    """`[G, 5]`, the state of sequential halving; columns NUM_VISITS, MOVES_LEFT, ROUNDS_LEFT,
-    CONSIDERED and FIRST_CONSIDERED of `selection`"""
 
 
 def new_trees(games: int, geometry: Geometry, config: SearchConfig, max_legal: int) -> Trees:

@@ -20,18 +20,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from sudoku_baselines.neural.guissart.candidate_states import (
-    fill,
-    is_full,
-    solution_states,
-    states_of,
-)
 from sudoku_baselines.neural.guissart.network import SymmetricNetwork
 from sudoku_baselines.neural.guissart.solver import (
     FillingPredictor,
     GuissartNetworks,
     States,
+    fill,
+    is_full,
     probe_both_ways,
+    solution_states,
+    states_of,
 )
 from sudoku_baselines.neural.learner import LabelledConfig
 from sudoku_curricula import curves
@@ -112,6 +110,11 @@ class GuissartTraining(LabelledConfig):
         counts = ("grids", "fillers", "epochs", "hidden", "updates", "placements", "trials")
         check_counts(self, *counts)
         check_shares(self, "revealed")
+        if self.iterations <= self.fillers * self.epochs:
+            raise ValueError(
+                f"iterations={self.iterations} leaves none for the network that proposes trials: "
+                f"fillers={self.fillers} with epochs={self.epochs} each come first"
+            )
 
     def count_shown(self) -> int:
         """Return the number of puzzles whose solution is shown, for the thresholds too."""
@@ -144,7 +147,7 @@ class GuissartLearner(Learner):
         epochs = config.epochs
         if which >= config.fillers:
             which, epoch = config.fillers, progress.iteration - config.fillers * config.epochs
-            epochs = max(1, config.iterations - config.fillers * config.epochs)
+            epochs = config.iterations - config.fillers * config.epochs
         self._begun = min(which + 1, config.fillers)
         self.optimizer.schedule(epoch / epochs)
         if which < config.fillers:
