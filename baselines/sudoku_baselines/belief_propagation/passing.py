@@ -170,31 +170,23 @@ def decode_grid(beliefs, tables, grid):
 
     `beliefs` float64 `[C, N]`, whose rows sum to 1, are spent as work space.
     """
-    units, cell_units, peers = tables.units, tables.cell_units, tables.peers
+    units, peers = tables.units, tables.peers
     size = units.shape[1]
-    # The most likely cell of each digit in each unit, kept until a belief in the unit changes.
     highest = np.zeros((len(units), size))
     where = np.zeros((len(units), size), np.int64)
-    stale = np.ones(len(units) + 1, np.bool_)  # the last stands for the padding of cell_units
     grid[:] = 0
     if not _fill_known(beliefs, peers, grid):
         return False
     for _ in range(np.count_nonzero(grid == 0)):
         for unit in range(len(units)):
-            if stale[unit]:
-                _rank(beliefs, units[unit], grid, highest[unit], where[unit])
-                stale[unit] = False
+            _rank(beliefs, units[unit], grid, highest[unit], where[unit])
         best = np.argmax(highest)
         if highest.ravel()[best] == 0.0:
             return False
         cell, digit = where.ravel()[best], best % size
         grid[cell] = digit + 1
-        for unit in cell_units[cell]:
-            stale[unit] = True
         for peer in peers[cell]:
             if grid[peer] == 0 and beliefs[peer, digit] > 0:
-                for unit in cell_units[peer]:
-                    stale[unit] = True
                 if not _remove_digit(beliefs[peer], digit):
                     return False
     return True

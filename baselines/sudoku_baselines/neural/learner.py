@@ -245,9 +245,9 @@ class SupervisedLearner(Learner):
         make = partial(config.build, self._train.geometry)
         self.model = seeded(int(random.numpy.integers(2**32)), make).eval()
         self.optimizer = Optimizer(self.model, config.optimizer)
-        self._averaged = None
+        self._kept: Optimizer | EMA[Model] = self.optimizer
         if config.average:
-            self._averaged = EMA(self.model, self.optimizer, config.average)
+            self._kept = EMA(self.model, self.optimizer, config.average)
 
     def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
         """Update the model on boards of the training puzzles."""
@@ -274,15 +274,13 @@ class SupervisedLearner(Learner):
 
     def policy(self) -> PredictorPolicy:
         """Return the policy that plays what the model predicts."""
-        model = self.model if self._averaged is None else self._averaged.network
+        model = self._kept.network if isinstance(self._kept, EMA) else self.model
         return PredictorPolicy(ModelPredictor(model), self.config.mode)
 
     def state(self) -> LearnerState:
         """Return weights and optimizer, and the average of the weights if there is one."""
-        kept = self.optimizer if self._averaged is None else self._averaged
-        return kept.state()
+        return self._kept.state()
 
     def restore(self, state: LearnerState) -> None:
         """Restore the state of a learner with the same configuration."""
-        kept = self.optimizer if self._averaged is None else self._averaged
-        kept.restore(state)
+        self._kept.restore(state)

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from sudoku_baselines.neural.learner import SupervisedConfig, SupervisedLearner
-from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
+from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput, perceptron
 from sudoku_baselines.neural.policies import shipped
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
@@ -29,11 +28,8 @@ class MLP(Model):
 
     def __init__(self, config: MLPModelConfig, geometry: Geometry) -> None:
         super().__init__(geometry)
-        widths = (geometry.num_placements, *config.hidden)
-        layers: list[nn.Module] = []
-        for inputs, outputs in pairwise(widths):
-            layers += [nn.Linear(inputs, outputs), nn.ReLU()]
-        self.layers = nn.Sequential(*layers, nn.Linear(widths[-1], geometry.num_placements))
+        ends = geometry.num_placements
+        self.layers = perceptron(ends, *config.hidden, ends)
 
     def forward(self, boards: Tensor, state: Tensor | None = None) -> ModelOutput:
         """See `Model`."""

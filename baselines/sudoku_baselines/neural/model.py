@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -57,6 +58,12 @@ class Model(nn.Module, ABC):
     def initial_state(self, count: int) -> Tensor | None:
         """Return the recurrent state of `count` new boards; None if the model has none."""
         return None
+
+
+def perceptron(*widths: int) -> nn.Sequential:
+    """Return linear maps from each width to the next, with ReLU between them."""
+    parts = [part for pair in pairwise(widths) for part in (nn.Linear(*pair), nn.ReLU())]
+    return nn.Sequential(*parts[:-1])
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from sudoku_baselines.neural.learner import SupervisedConfig, SupervisedLearner
-from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
+from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput, perceptron
 from sudoku_baselines.neural.policies import shipped
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.storage.configs import registered
@@ -42,14 +42,14 @@ class RRN(Model):
         self.digit = nn.Embedding(size + 1, _EMBEDDING)
         self.row = nn.Embedding(size, _EMBEDDING)
         self.column = nn.Embedding(size, _EMBEDDING)
-        self.read = _perceptron(3 * _EMBEDDING, width, layers, width)
+        self.read = perceptron(3 * _EMBEDDING, *layers * [width], width)
         # The first layer of a message, on both states, is a sum of one on each.
         self.receiver = nn.Linear(width, width)
         self.sender = nn.Linear(width, width, bias=False)
         hidden = [part for _ in range(layers - 1) for part in (nn.ReLU(), nn.Linear(width, width))]
         self.message = nn.Sequential(*hidden, nn.ReLU())
         self.gather = nn.Linear(width, width, bias=False)  # linear, so it may follow the sum
-        self.mix = _perceptron(2 * width, width, layers, width)
+        self.mix = perceptron(2 * width, *layers * [width], width)
         self.cell = nn.LSTMCell(width, width)
         self.digits = nn.Linear(width, size)
         peers = torch.from_numpy(geometry.peers.astype("int64"))
@@ -113,13 +113,6 @@ class RRNTraining(SupervisedConfig):
         default_factory=lambda: OptimizerConfig(1e-3, 32, constant_share=0.4)
     )
     model: RRNModelConfig = field(default_factory=RRNModelConfig)
-
-
-def _perceptron(inputs: int, hidden: int, layers: int, outputs: int) -> nn.Sequential:
-    parts: list[nn.Module] = []
-    for layer in range(layers):
-        parts += [nn.Linear(inputs if layer == 0 else hidden, hidden), nn.ReLU()]
-    return nn.Sequential(*parts, nn.Linear(hidden, outputs))
 
 
 main = partial(train_cli, RRNTraining, SupervisedLearner, "rrn")
