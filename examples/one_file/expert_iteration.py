@@ -50,7 +50,7 @@ class Args:
     threshold: float = 3.0  # a placement with a logit above this is sure
     search_frequency: int = 10  # updates from one search to the next
     search_puzzles: int = 16  # new puzzles for a search
-    search_evaluations: int = 64  # of the network, at most, for a puzzle
+    search_evaluations: int = 63  # of the network, at most, for a puzzle
     test_puzzles: int = 1000  # test puzzles to play, spread over the test split
 
 
