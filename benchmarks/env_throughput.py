@@ -56,7 +56,6 @@ class Config:
         rounds: how often that is done for the vector environments, one after the other.
         seed: of the puzzles and the actions.
         jumanji: measure Jumanji's Sudoku too.
-        threads: of the row with threads.
         smoke: measure next to nothing, to see that the script runs.
         out: a JSON file; the figures of other parts in it stay.
     """
@@ -66,7 +65,6 @@ class Config:
     rounds: int = 3
     seed: int = 0
     jumanji: bool = True
-    threads: int = 2
     smoke: bool = False
     out: Path | None = None
 
@@ -91,8 +89,8 @@ class NullEnv(gym.Env[NDArray[np.int8], np.int64]):
 def main(argv: Sequence[str] | None = None) -> None:
     config = tyro.cli(Config, description=__doc__, args=argv)
     command = command_of(__file__, argv)
-    cores = stay_on_one_core()
-    games = measure_all(config, cores)
+    stay_on_one_core()
+    games = measure_all(config)
     rows = [{"environment": name} | game.row() for name, game in games.items()]
     keep(config.out, f"{config.num_envs:,} boards in a vector environment", command, rows)
     keep(config.out, "one board through gym.make", command, single_rows(config))
@@ -102,34 +100,21 @@ def main(argv: Sequence[str] | None = None) -> None:
             keep(config.out, "Jumanji's Sudoku-v0, choosing included, same core", command, rows)
 
 
-def measure_all(config: Config, cores: set[int]) -> dict[str, VectorGame]:
+def measure_all(config: Config) -> dict[str, VectorGame]:
     """Play the games of all environments in rounds."""
     games = {f"`{name}`": VectorGame(name, config) for name in ENVIRONMENTS}
     for label, options in OPTIONS.items():
         games[f"`Sudoku9x9-v0`, {label}"] = VectorGame("Sudoku9x9-v0", config, **options)
-    threaded = VectorGame("Sudoku9x9-v0", config, num_threads=config.threads)
     for _ in range(1 if config.smoke else config.rounds):
         for game in games.values():
             game.play()
-        use_cores(cores)
-        threaded.play()
-        stay_on_one_core()
-    games[f"`Sudoku9x9-v0`, {config.threads} threads of {len(cores)} cores"] = threaded
     return games
 
 
-def stay_on_one_core() -> set[int]:
-    """Stay on one core, and let what is started stay there; return the cores there were."""
-    if not hasattr(os, "sched_getaffinity"):
-        return {0}
-    cores = os.sched_getaffinity(0)
-    use_cores({min(cores)})
-    return cores
-
-
-def use_cores(cores: set[int]) -> None:
+def stay_on_one_core() -> None:
+    """Stay on one core, and let what is started stay there."""
     if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, cores)
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
 class VectorGame:

@@ -42,8 +42,7 @@ from sudoku_gym.evaluation.games import count_orbits
 from sudoku_gym.evaluation.tables import duration
 from sudoku_gym.geometry import symmetry
 from sudoku_gym.policies import Policy, model_card_of, weights_sha256
-from sudoku_gym.storage.atomic import write_text
-from sudoku_gym.storage.lock import locked
+from sudoku_gym.storage.atomic import locked, write_text
 
 Cell = dict[str, Any]
 Results = dict[str, Any]

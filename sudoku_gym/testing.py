@@ -46,9 +46,9 @@ def check_policy(
         rules: dict[str, Any] = {"erase": erase, "max_steps": geometry.num_cells}
         evaluate(watched, puzzles, geometry=geometry, seed=seed, batch_size=batch_size, **rules)
         runs.append(watched.answers)
-    first, _, again = runs
+    first, _, again = (np.array(answers) for answers in runs)
     _require(
-        len(first) == len(again) and all((a == b).all() for a, b in zip(first, again, strict=True)),
+        np.array_equal(first, again),
         "the policy played the same puzzles otherwise with a generator of the same seed: draw only "
         "from the rng given to reset, and start afresh there",
     )
@@ -74,11 +74,7 @@ class _WatchedPolicy:
         _require_same(given_boards, boards, "act", "boards")
         _require_same(given_masks, action_masks, "act", "action_masks")
         count = len(boards)
-        _require(
-            _is_array(actions, np.int64, (count,)),
-            f"act must return a numpy array int64 [{count}] for {count} games, not "
-            f"{_describe(actions)}",
-        )
+        _require_array(actions, np.int64, (count,), "act must return a numpy array")
         running = action_masks.any(1)
         legal = action_masks[np.arange(count), np.clip(actions, 0, action_masks.shape[1] - 1)]
         legal &= (actions >= 0) & (actions < action_masks.shape[1])
@@ -107,10 +103,7 @@ def check_solver(candidate: Solver, geometry: Geometry | None = None, *, seed: i
         given = batch.copy()
         solutions = candidate.solve(given, geometry)
         _require_same(given, batch, "solve", "puzzles")
-        _require(
-            _is_array(solutions, np.int8, batch.shape),
-            f"solve must return int8 {list(batch.shape)}, not {_describe(solutions)}",
-        )
+        _require_array(solutions, np.int8, batch.shape, "solve must return")
         found = solutions.any((1, 2))
         wrong = np.flatnonzero(found & ~_completes(solutions, batch, geometry))
         _require(
@@ -158,7 +151,13 @@ def check_source(source: PuzzleSource, *, unique: bool = True, seed: int = 0) ->
                 f"blanks={blanks!r} gave a puzzle with several solutions: keep the givens of one "
                 "with a single solution, or check with unique=False",
             )
-    _check_refusal(source, seed)
+    try:
+        source.sample(1, most + 1, np.random.default_rng(seed))
+    except ValueError:
+        return
+    raise AssertionError(
+        f"sample(1, {most + 1}, rng) must raise a ValueError: max_blanks is {most}"
+    )
 
 
 def _checked_sample(source: PuzzleSource, blanks: Blanks, seed: int) -> NDArray[np.int8]:
@@ -166,35 +165,15 @@ def _checked_sample(source: PuzzleSource, blanks: Blanks, seed: int) -> NDArray[
     size = source.geometry.size
     for count in (1, BATCH):
         puzzles, solutions = source.sample(count, blanks, np.random.default_rng(seed))
-        for name, array in (("puzzles", puzzles), ("solutions", solutions)):
-            _require(
-                _is_array(array, np.int8, (count, size, size)),
-                f"sample({count}, {blanks!r}, rng) must return {name} int8 "
-                f"{[count, size, size]}, not {_describe(array)}",
-            )
-    _require(
-        _completes(solutions, puzzles, source.geometry).all(),
-        f"sample({count}, {blanks!r}, rng) returned a solution that breaks a rule or a given: each "
-        "must complete its puzzle",
-    )
+        call, shape = f"sample({count}, {blanks!r}, rng)", (count, size, size)
+        _require_array(puzzles, np.int8, shape, f"{call} must return puzzles")
+        _require_array(solutions, np.int8, shape, f"{call} must return solutions")
+    completed = _completes(solutions, puzzles, source.geometry).all()
+    _require(completed, f"{call} returned a solution that breaks a rule or a given of its puzzle")
     again, _ = source.sample(count, blanks, np.random.default_rng(seed))
-    _require(
-        (again == puzzles).all(),
-        f"sample({count}, {blanks!r}, rng) drew otherwise with a generator of the same seed: draw "
-        "only from rng",
-    )
+    same = (again == puzzles).all()
+    _require(same, f"{call} drew otherwise with a generator of the same seed: draw only from rng")
     return puzzles
-
-
-def _check_refusal(source: PuzzleSource, seed: int) -> None:
-    too_many = source.max_blanks + 1
-    try:
-        source.sample(1, too_many, np.random.default_rng(seed))
-    except ValueError:
-        return
-    raise AssertionError(
-        f"sample(1, {too_many}, rng) must raise a ValueError: max_blanks is {source.max_blanks}"
-    )
 
 
 def _solvable_puzzles(geometry: Geometry, count: int, rng: np.random.Generator) -> NDArray[np.int8]:
@@ -217,8 +196,14 @@ def _dead_end(geometry: Geometry) -> NDArray[np.int8]:
     return puzzle
 
 
-def _is_array(value: object, dtype: type[np.generic], shape: tuple[int, ...]) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype == dtype and value.shape == shape
+def _require_array(
+    value: object, dtype: type[np.generic], shape: tuple[int, ...], wanted: str
+) -> None:
+    found = f"a {type(value).__name__}"
+    if isinstance(value, np.ndarray):
+        found = f"{value.dtype} {list(value.shape)}"
+    required = f"{np.dtype(dtype).name} {list(shape)}"
+    _require(found == required, f"{wanted} {required}, not {found}")
 
 
 def _completes(
@@ -227,12 +212,6 @@ def _completes(
     """Return which solutions keep all rules and givens: bool `[B]`."""
     kept = ((puzzles == 0) | (puzzles == solutions)).all((1, 2))
     return kept & board.is_solved(solutions, geometry)
-
-
-def _describe(value: object) -> str:
-    if isinstance(value, np.ndarray):
-        return f"{value.dtype} {list(value.shape)}"
-    return f"a {type(value).__name__}"
 
 
 def _require_protocol(value: object, protocol: type, needs: str) -> None:

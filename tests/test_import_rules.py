@@ -26,7 +26,7 @@ RULES = {
             "text/trl": {"datasets"},
             "text/openenv": {"openenv", "fastapi"},
             "text/verifiers": {"verifiers", "openai", "pydantic"},
-            "storage/lock": {"filelock"},
+            "storage/atomic": {"filelock"},
             "trajectories/recording": {"h5py", "minari"},
             "policies/hub": {"huggingface_hub"},
         },
@@ -60,7 +60,7 @@ RULES = {
     ),
 }
 # The subpackages of sudoku_gym are folders, but for these files.
-FILES = {"registration", "testing", "__main__"}
+FILES = {"plugins", "registration", "testing", "__main__"}
 
 
 def imported_modules(source):

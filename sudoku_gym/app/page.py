@@ -179,9 +179,6 @@ def choose_puzzle(source: str, number: float, typed: str) -> tuple[NDArray[np.in
         source: the title of a named puzzle, or a bank.
         number: which of the bank's test puzzles it is, from 1.
         typed: a puzzle, row by row, instead.
-
-    Raises:
-        ValueError: if there is no such puzzle.
     """
     if typed.strip():
         puzzle = board.parse(typed)

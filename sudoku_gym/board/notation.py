@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import isqrt
 
 import numpy as np
@@ -23,13 +23,13 @@ SIZES = tuple(n for n in range(4, MAX_SIZE + 1) if any(n % k == 0 for k in range
 def parse(text: str, geometry: Geometry | None = None) -> NDArray[np.int8]:
     """Read one board, row by row: int8 `[N, N]`.
 
-    Digits above 9 are letters (A = 10 ... P = 25); blanks are as `counts_from_0` says, and spaces,
-    line breaks and rules as `symbols_of`, so a drawn grid reads as well as a single line. Without a
+    Digits above 9 are letters (A = 10 ... P = 25), `.` or `0` is a blank; spaces, line breaks and
+    rules are as `symbols_of` says, so a drawn grid reads as well as a single line. Without a
     geometry N follows from the number of symbols.
 
     Raises:
-        ValueError: if the length fits no board, a symbol is no digit of it, or `0` may be a digit
-            as well as a blank.
+        ValueError: if the length fits no board, a symbol is no digit of it, or `.` and `0` both
+            stand in it, so that digits may be counted from 0.
     """
     given_size = geometry.size if geometry else 0
     symbols = "".join(symbols_of(line, given_size) for line in text.splitlines())
@@ -41,8 +41,9 @@ def parse(text: str, geometry: Geometry | None = None) -> NDArray[np.int8]:
             "with 0 or . for a blank"
         )
     name = geometry_for(size, geometry).name
-    first = int(counts_from_0(symbols, size))
-    digits = [_VALUES.get(each, MAX_SIZE + 1) + first * (each != ".") for each in symbols]
+    if {".", "0"} <= {*symbols}:
+        raise ValueError("0 and . stand in one board: write . for blanks, and digits from 1 on")
+    digits = [_VALUES.get(each, MAX_SIZE + 1) for each in symbols]
     for cell, digit in enumerate(digits):
         if digit > size:
             raise ValueError(
@@ -65,20 +66,6 @@ def symbols_of(line: str, size: int = 0) -> str:
         return ""
     counts = (size, size**2) if size else (*SIZES, *(n * n for n in SIZES))
     return plain.replace("-", "." if len(plain) in counts else "")
-
-
-def counts_from_0(symbols: str, size: int) -> bool:
-    """Whether `0` is the first of a board's N digits: it is where `.` stands too, else a blank.
-
-    ValueError if `.`, `0` and the digit N all stand in the board.
-    """
-    is_mixed = "0" in symbols and "." in symbols
-    if is_mixed and SYMBOLS[size] in symbols.upper():
-        raise ValueError(
-            f"0 and . stand beside {SYMBOLS[size]} in a board of {size} digits: if 0 is a blank, "
-            f"write . for it; if 0 is a digit, {SYMBOLS[size]} is none (0 to {SYMBOLS[size - 1]})"
-        )
-    return is_mixed
 
 
 def parse_many(lines: Iterable[str], geometry: Geometry | None = None) -> NDArray[np.int8]:
@@ -106,12 +93,7 @@ def parse_many(lines: Iterable[str], geometry: Geometry | None = None) -> NDArra
 
 
 def to_line(board: ArrayLike) -> str:
-    """Format one board, int `[N, N]`, as a line of N**2 symbols, `.` for a blank.
-
-    Raises:
-        ValueError: if a value is no digit of any board.
-        TypeError: if the values are no integers.
-    """
+    """Format one board, int `[N, N]`, as a line of N**2 symbols, `.` for a blank."""
     return "".join(SYMBOLS[digit] for digit in _as_digits(board).ravel().tolist())
 
 
@@ -131,25 +113,46 @@ def to_lines(boards: NDArray[np.int8]) -> NDArray[np.bytes_]:
 
 
 def to_text(board: ArrayLike, geometry: Geometry | None = None) -> str:
-    """Format one board, int `[N, N]`, as a grid of N lines, with rules between the boxes.
-
-    Raises:
-        ValueError: if a value is no digit of any board, or the board is none of the geometry.
-        TypeError: if the values are no integers.
-    """
+    """Format one board, int `[N, N]`, as a grid of N lines, with rules between the boxes."""
     cells = _as_digits(board)
     if cells.ndim != 2 or cells.shape[0] != cells.shape[1]:
         raise ValueError(f"one board is [N, N], not {list(cells.shape)}")
     geometry = geometry_for(len(cells), geometry)
-    height, width = geometry.box_shape or (geometry.size, geometry.size)
+    symbols = [[SYMBOLS[digit] for digit in digits] for digits in cells.tolist()]
+    return grid_of(symbols, geometry.regions if geometry.box_shape else 0 * geometry.regions)
+
+
+def grid_of(symbols: Sequence[Sequence[str]], regions: NDArray[np.int32]) -> str:
+    """Draw symbols `[N, N]` as a grid of N lines, with rules between regions, int `[N, N]`."""
+    is_wide = (regions[:, 1:] != regions[:, :-1]).any(0)  # whether a line follows a column
     lines = []
-    for row, digits in enumerate(cells):
-        if row and row % height == 0:
-            lines.append("+".join(["-" * (2 * width + 1)] * (geometry.size // width)))
-        symbols = [SYMBOLS[digit] for digit in digits]
-        stacks = [" ".join(symbols[i : i + width]) for i in range(0, geometry.size, width)]
-        lines.append(" " + " | ".join(stacks))
+    for row in range(len(regions)):
+        if row and (regions[row - 1] != regions[row]).any():
+            lines.append(_rule(regions[row - 1], regions[row], is_wide))
+        line = " " + symbols[row][0]
+        for column in range(1, len(regions)):
+            parts = regions[row, column - 1] != regions[row, column]
+            line += " | " if parts else "   " if is_wide[column - 1] else " "
+            line += symbols[row][column]
+        lines.append(line)
     return "\n".join(lines)
+
+
+def _rule(above: NDArray[np.int32], below: NDArray[np.int32], is_wide: NDArray[np.bool_]) -> str:
+    """Return the rule between two rows: `-` where their regions differ, `+` at corners."""
+    dash = np.where(above != below, "-", " ").tolist()
+    line = dash[0] * 2
+    for column in range(1, len(above)):
+        left, right = dash[column - 1], dash[column]
+        if is_wide[column - 1]:
+            lines = [row[column] != row[column - 1] for row in (above, below)]
+            crosses = "-" in (left, right)
+            middle = ("+" if any(lines) else "-") if crosses else "|" if all(lines) else " "
+            line += left + middle + right
+        else:
+            line += "-" if left == right == "-" else " "
+        line += right
+    return (line + dash[-1]).rstrip()
 
 
 def _as_digits(board: ArrayLike) -> NDArray[np.integer]:

@@ -53,7 +53,7 @@ class BoardBatch:
         state: the last three as a plain tuple, which numba unpacks faster than a named one.
         sizes, tables, rules: `layout.BoardSizes`, `layout.UnitTables`, `endings.GameRules`,
             as plain tuples.
-        drawing: a `sudoku_gym.puzzles.sources.DrawTables` as a plain tuple.
+        drawing, scratch: `sources.DrawTables` as a plain tuple, and `steps.new_scratch`.
         tells_tasks: whether tasks are drawn, which `task_info` then tells.
         streams: uint64 `[B, 2]`, the random streams that puzzles are drawn from.
         observation_space, action_space: of one board.
@@ -67,7 +67,7 @@ class BoardBatch:
         sizes = layout.sizes_of(geometry, options.erase)
         self.sizes, self.tables = tuple(sizes), tuple(layout.unit_tables(geometry))
         self.num_actions = sizes.num_actions
-        self._scratch = steps.new_scratch(sizes)
+        self.scratch = steps.new_scratch(sizes)
         counted = options.erase or options.actions == "blank"
         self.rows, self.candidates, self.counts = layout.new_state(
             count, geometry, counted, episodes.NUM_EPISODE_COUNTS
@@ -149,8 +149,8 @@ class BoardBatch:
         else:
             blanks, drawing = reset.blanks, self._drawing(reset.blanks)
         if reset.puzzles is None and self.draws_compiled:
-            drawn = (self.streams, drawing, self._scratch)
-            steps.draw_boards(self.state, 0, reset.chosen, phase, self.sizes, self.tables, drawn)
+            drawn = (self.streams, drawing, self.scratch)
+            steps.draw_boards(self.state, reset.chosen, phase, self.sizes, self.tables, drawn)
             if drawing is not self.drawing:  # not a task of those that are set
                 self.counts[reset.chosen, episodes.TASK] = -1
             return
@@ -162,7 +162,7 @@ class BoardBatch:
             puzzles = self._sample(np.flatnonzero(reset.chosen).tolist(), blanks)
         flat = np.array(puzzles, np.int8, order="C")  # numba needs a writable array
         flat = flat.reshape(len(flat), -1)
-        drawn = (self.streams, (augment, self._group), self._scratch)
+        drawn = (self.streams, (augment, self._group), self.scratch)
         sizes, tables = self.sizes, self.tables
         steps.load_boards(self.state, reset.chosen, phase, sizes, tables, drawn, flat)
 

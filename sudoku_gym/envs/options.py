@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,46 +41,32 @@ PropagationKind: TypeAlias = Literal["naked singles", "hidden singles"] | None
 
 _NAKED, _HIDDEN = endings.NAKED_SINGLES, endings.HIDDEN_SINGLES
 _PROPAGATIONS = {None: None, "naked singles": _NAKED, "hidden singles": _HIDDEN}
+_KNOWN = {
+    "actions": get_args(Actions),
+    "propagation": tuple(_PROPAGATIONS),
+    "render_mode": (None, "ansi", "rgb_array"),
+}
 
 
 @dataclass(frozen=True)
 class EnvOptions:
-    """The options that both environments take.
-
-    Raises:
-        ValueError: if an option has no such value.
-    """
+    """The options that both environments take; the page of `SudokuEnv` says what they do."""
 
     source: object
-    """A bank's name, a file of puzzles, `"module:attribute"`, or a `PuzzleSource`."""
     split: str = "train"
-    """Part of a bank: `"train"`, `"validation"`, `"test"` or `"all"`."""
     board: str | Geometry | None = None
-    """The board that the source must have, by name or as a `Geometry`; None takes the source's."""
     blanks: Blanks = None
-    """A number, a (low, high) pair, weights by number, or None for puzzles as stored."""
     augment: bool = True
-    """Move each drawn puzzle by a random symmetry of the board."""
     reward: Reward | str = "terminal"
-    """A built-in reward by name, see `SudokuEnv`; a `RewardFunction`, or its module:attribute."""
     actions: Actions = "legal"
-    """Mask: `"legal"`, candidates only, or `"blank"`, any digit in a blank cell."""
     erase: bool = False
-    """Add N**2 actions that clear a cell."""
     illegal_reward: float = 0.0
-    """Added to the reward of an illegal action; finite."""
     end_at_dead_end: bool = False
-    """Terminate when some blank cell has no candidate."""
     propagation: PropagationKind = None
-    """Which other singles to place after each legal placement; not with `erase`."""
     max_steps: int | None = None
-    """Steps before truncation, at least 1; None for 2 * N**2, with `erase` 8 * N**2."""
     with_mask: bool = True
-    """Put `action_mask` into the info."""
     with_info: bool = True
-    """Put everything but `action_mask` into the info."""
     render_mode: str | None = None
-    """None, `"ansi"` or `"rgb_array"`."""
 
     def __post_init__(self) -> None:
         if isinstance(self.reward, str) and ":" in self.reward:
@@ -90,25 +76,17 @@ class EnvOptions:
                 f"reward={self.reward!r}: use {', '.join(map(repr, endings.REWARDS))}, or a "
                 "function f(before, actions, after, terminated) -> [B], or its module:attribute"
             )
-        if self.actions not in ("legal", "blank"):
-            raise ValueError(
-                f"actions={self.actions!r}: use 'legal' (candidates only) or 'blank' (any digit "
-                "in any blank cell)"
-            )
+        for name, known in _KNOWN.items():
+            if getattr(self, name) not in known:
+                words = ", ".join(map(repr, known))
+                raise ValueError(f"{name}={getattr(self, name)!r}: use one of {words}")
         if not np.isfinite(self.illegal_reward):
             raise ValueError(f"illegal_reward={self.illegal_reward!r}: use a finite number")
-        if self.propagation not in tuple(_PROPAGATIONS):
-            raise ValueError(
-                f"propagation={self.propagation!r}: use None, 'naked singles', or 'hidden singles' "
-                "(naked ones too)"
-            )
         if self.propagation and self.erase:
             raise ValueError(
                 f"propagation={self.propagation!r} with erase=True: what is erased would be filled "
                 "in again; use one of the two"
             )
-        if self.render_mode not in (None, "ansi", "rgb_array"):
-            raise ValueError(f"render_mode={self.render_mode!r}: use None, 'ansi' or 'rgb_array'")
         if self.max_steps is not None and not 1 <= self.max_steps < 2**62:
             raise ValueError(f"max_steps={self.max_steps!r}: use 1 or more, or None")
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from sudoku_gym.board import SYMBOLS, candidates, conflicts
+from sudoku_gym.board.notation import grid_of
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.plugins import suggest_extra
 
@@ -293,38 +294,11 @@ def to_ansi(
     if color is None:
         color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     styles = _CellStyles(board, givens, geometry)
-    regions = geometry.regions
-    is_wide = (regions[:, 1:] != regions[:, :-1]).any(0)  # whether a line follows a column
-    lines = []
-    for row in range(geometry.size):
-        if row and (regions[row - 1] != regions[row]).any():
-            lines.append(_rule(regions[row - 1], regions[row], is_wide))
-        line = ""
-        for column in range(geometry.size):
-            if column:
-                parts = regions[row, column - 1] != regions[row, column]
-                line += " | " if parts else "   " if is_wide[column - 1] else " "
-            symbol = SYMBOLS[board[row, column]]
-            line += _styled(symbol, styles, row, column, last) if color else symbol
-        lines.append(" " + line)
-    return "\n".join(lines)
-
-
-def _rule(above: NDArray[np.int32], below: NDArray[np.int32], is_wide: NDArray[np.bool_]) -> str:
-    """Return the rule between two rows: `-` where their regions differ, `+` at corners."""
-    dash = np.where(above != below, "-", " ").tolist()
-    line = dash[0] * 2
-    for column in range(1, len(above)):
-        left, right = dash[column - 1], dash[column]
-        if is_wide[column - 1]:
-            lines = [row[column] != row[column - 1] for row in (above, below)]
-            crosses = "-" in (left, right)
-            middle = ("+" if any(lines) else "-") if crosses else "|" if all(lines) else " "
-            line += left + middle + right
-        else:
-            line += "-" if left == right == "-" else " "
-        line += right
-    return (line + dash[-1]).rstrip()
+    symbols = [[SYMBOLS[digit] for digit in digits] for digits in board]
+    if color:
+        for row, column in np.ndindex(board.shape):
+            symbols[row][column] = _styled(symbols[row][column], styles, row, column, last)
+    return grid_of(symbols, geometry.regions)
 
 
 def _styled(

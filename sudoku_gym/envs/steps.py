@@ -1,12 +1,9 @@
-"""Resets and steps of a batch of boards, compiled, and the threads that share a batch."""
+"""Resets and steps of a batch of boards, compiled."""
 
 # mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -41,11 +38,10 @@ from sudoku_gym.kernels.moves import copy_row
 from sudoku_gym.puzzles.sources import borrowed_drawing, choose_puzzle, copy_puzzle
 
 Scratch: TypeAlias = tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]
-Shard: TypeAlias = tuple[int, int, NDArray[np.bool_], Scratch]
 
 
 def new_scratch(sizes: BoardSizes) -> Scratch:
-    """Return the scratch arrays of `set_up` and `copy_puzzle`, for one thread."""
+    """Return the scratch arrays of `set_up` and `copy_puzzle`."""
     size = sizes.size
     return (
         (np.empty(sizes.num_cells, np.int32), np.empty(sizes.num_units + 1, np.uint64)),
@@ -54,17 +50,16 @@ def new_scratch(sizes: BoardSizes) -> Scratch:
 
 
 @njit(cache=True, nogil=True)
-def draw_boards(state, first, chosen, phase, sizes, tables, drawn):
-    """Start an episode on every board `first + i` with `chosen[i]`.
+def draw_boards(state, chosen, phase, sizes, tables, drawn):
+    """Start an episode on every board with `chosen [B]`.
 
     The caller holds all arrays, so that they can be `borrowed`.
     """
     state, sizes, tables = borrowed_board(state, sizes, tables)
     streams, drawing, scratch = drawn
     drawn = borrowed(streams), borrowed_drawing(drawing), borrowed(scratch)
-    for i in range(np.uint64(len(chosen))):
-        if chosen[i]:
-            b = np.uint64(first) + i
+    for b in range(np.uint64(len(chosen))):
+        if chosen[b]:
             _draw_board(state, b, phase, sizes, tables, drawn)
 
 
@@ -143,39 +138,27 @@ def first_refused(counts, actions, resets, num_actions):
     return -1
 
 
-def new_shards(count: int, number: int, sizes: BoardSizes) -> list[Shard]:
-    """Split B boards for threads: ranges of about equal size, each with its scratch arrays."""
-    number = min(number, count)
-    ends = [count * i // number for i in range(number + 1)]
-    return [
-        (first, last, np.empty(last - first, np.bool_), new_scratch(sizes))
-        for first, last in pairwise(ends)
-    ]
-
-
 @njit(cache=True, nogil=True)
-def step_boards(shard, state, streams, actions, game, drawing, outputs):
+def step_boards(state, actions, game, drawn, outputs):
     """Step boards that `first_refused` allows; one whose episode is over gets a new puzzle instead.
 
-    `shard` says which, see `new_shards`; threads take a shard each. `streams` are uint64 `[B, 2]`,
-    `actions` int64 `[B]`; `game` is (sizes, tables, rules), as in `BoardBatch`; `outputs` are
-    (observations int8 `[B, N, N]`, masks int8 `[B, A]` or `[B, 0]`, `infos.info_arrays(B)`).
+    `actions` are int64 `[B]`; `game` is (sizes, tables, rules), as in `BoardBatch`; `drawn` is
+    (streams, drawing, scratch) as in `draw_boards`; `outputs` are (observations int8 `[B, N, N]`,
+    masks int8 `[B, A]` or `[B, 0]`, `infos.info_arrays(B)`).
     """
     (sizes, tables, rules), (observations, masks, arrays) = game, outputs
-    first, last, over, scratch = shard
     _, _, counts = state
-    for i in range(np.uint64(last - first)):
-        phase = counts[np.uint64(first) + i, PHASE]
-        over[i] = phase == TERMINATED or phase == TRUNCATED
+    over = np.empty(len(counts), np.bool_)
+    for b in range(np.uint64(len(counts))):
+        over[b] = counts[b, PHASE] == TERMINATED or counts[b, PHASE] == TRUNCATED
     pending = np.int64(AUTORESET_PENDING)  # a literal would compile functions for this value
-    drawn = (streams, drawing, scratch)
-    draw_boards(state, first, over, pending, sizes, tables, drawn)
+    draw_boards(state, over, pending, sizes, tables, drawn)
     state, sizes, tables = borrowed_board(state, sizes, tables)
     rules, counts, actions = GameRules(*rules), state.counts, borrowed(actions)
     boards, masks = borrowed_rows(observations, len(counts)), borrowed(masks)
     arrays = borrowed(arrays)
     flags, _, floats = arrays
-    for b in range(np.uint64(first), np.uint64(last)):
+    for b in range(np.uint64(len(counts))):
         reward, illegal = 0.0, False
         if counts[b, PHASE] == RUNNING:
             reward, illegal = step_board(state, b, actions[b], sizes, tables, rules)
@@ -199,30 +182,3 @@ def step_chosen(state, actions, chosen, sizes, tables, rules):
     for b in range(np.uint64(len(chosen))):
         if chosen[b]:
             step_board(state, b, actions[b], sizes, tables, rules)
-
-
-class StepThreads:
-    """Splits the steps of B boards over threads, a shard each, which start at the first step."""
-
-    def __init__(self, shards: Sequence[Shard]) -> None:
-        self._shards = tuple(shards)
-        self._pool: ThreadPoolExecutor | None = None
-
-    def step(self, *arguments: Any) -> None:
-        """Call `step_boards` for every shard; the first one's thread is the caller's."""
-        first, *rest = self._shards
-        if rest and self._pool is None:
-            self._pool = ThreadPoolExecutor(len(rest), "sudoku-step")
-        others = [self._pool.submit(step_boards, shard, *arguments) for shard in rest if self._pool]
-        step_boards(first, *arguments)
-        for other in others:
-            other.result()
-
-    def close(self) -> None:
-        """Stop the threads."""
-        if self._pool is not None:
-            self._pool.shutdown()
-        self._pool = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_pool": None}  # threads can be neither copied nor pickled

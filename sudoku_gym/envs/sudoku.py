@@ -113,10 +113,6 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
     ## Version History
     - v0: initial version.
 
-    Attributes:
-        geometry: the shape of the boards and their units.
-        source: where the puzzles come from.
-
     Raises:
         ValueError: if an option has no such value, or the source does not hold such boards.
     """

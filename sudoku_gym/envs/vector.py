@@ -17,7 +17,6 @@ from sudoku_gym.envs import episodes, infos, rendering, resets, steps
 from sudoku_gym.envs.batch import BoardBatch, BoardControls, EnvState
 from sudoku_gym.envs.options import EnvOptions, custom_rewards
 from sudoku_gym.envs.sudoku import SudokuEnv
-from sudoku_gym.kernels.layout import sizes_of
 from sudoku_gym.puzzles.sources import PuzzleSource
 
 BoardArray: TypeAlias = NDArray[np.int8]  # [B, N, N]
@@ -69,18 +68,12 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
     ```
     - `num_envs`: B.
     - `autoreset_mode`: above.
-    - `num_threads`: how many threads step the boards. What happens does not depend on it.
     - `max_episode_steps`: comes from a spec and says what `max_steps` says; no other number is
       accepted, since `gym.make` cuts games there by a wrapper that pays nothing.
     - all others as in `SudokuEnv` (`EnvOptions`).
 
     ## Version History
     - v0: initial version.
-
-    Attributes:
-        geometry: the shape of the boards and their units.
-        source: the puzzle source.
-        autoreset_mode: above, as an `AutoresetMode`.
 
     Raises:
         ValueError: if an option has no such value, or the source does not hold such boards.
@@ -90,7 +83,6 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         "render_modes": ["ansi", "rgb_array"],
         "render_fps": SudokuEnv.metadata["render_fps"],
     }
-    _threads = steps.StepThreads(())  # for `close` if the arguments were refused
 
     def __init__(
         self,
@@ -98,12 +90,11 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         source: str | PuzzleSource = "9x9",
         *,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
-        num_threads: int = 1,
         max_episode_steps: int | None = None,
         **options: Any,
     ) -> None:
-        if num_envs < 1 or num_threads < 1:
-            raise ValueError(f"num_envs={num_envs}, num_threads={num_threads}: use at least one")
+        if num_envs < 1:
+            raise ValueError(f"num_envs={num_envs}: use at least one")
         chosen = EnvOptions(source, **options)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = self.metadata | {"autoreset_mode": self.autoreset_mode}
@@ -117,8 +108,6 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         self._board_shape = batch.boards.shape
         self._every_board = np.ones(num_envs, np.bool_)
         self._mask_shape = (num_envs, batch.num_actions if chosen.with_mask else 0)
-        sizes = sizes_of(batch.geometry, chosen.erase)
-        self._threads = steps.StepThreads(steps.new_shards(num_envs, num_threads, sizes))
         self.num_envs = num_envs
         self.single_observation_space = batch.observation_space
         self.single_action_space = batch.action_space
@@ -139,10 +128,6 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
 
         Returns:
             The boards, int8 `[B, N, N]`, and the infos.
-
-        Raises:
-            ValueError: if there is no such option, or a value does not fit.
-            ClosedEnvironmentError: after `close`.
         """
         if self.closed:
             raise self._closed_error()
@@ -192,8 +177,8 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         masks = np.empty(self._mask_shape, np.int8)
         arrays = infos.info_arrays(self.num_envs)
         game = (batch.sizes, batch.tables, batch.rules)
-        outputs = (observations, masks, arrays)
-        self._threads.step(batch.state, batch.streams, chosen, game, batch.drawing, outputs)
+        drawn = (batch.streams, batch.drawing, batch.scratch)
+        steps.step_boards(batch.state, chosen, game, drawn, (observations, masks, arrays))
         flags, _, floats = arrays
         rewards = floats[infos.REWARD_ROW]
         terminations, truncations = flags[infos.TERMINATIONS], flags[infos.TRUNCATIONS]
@@ -217,11 +202,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         return self._batch.masks().view(np.bool_)
 
     def set_state(self, state: EnvState) -> None:
-        """Go back to a state that `get_state` returned, here or in an equal environment.
-
-        Raises:
-            ValueError: if it comes from another number of boards, other boards or other options.
-        """
+        """Go back to a state that `get_state` returned, here or in an equal environment."""
         self._seed(None, self._every_board)
         self._batch.set_state(state)
 
@@ -252,7 +233,3 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
             self._is_seeded = True
             return
         self._batch.seed_many(s if c else None for s, c in zip(seeds, chosen, strict=True))
-
-    def close_extras(self, **kwargs: Any) -> None:
-        """Stop the threads; `close` calls it."""
-        self._threads.close()

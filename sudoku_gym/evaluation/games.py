@@ -218,11 +218,7 @@ def join_evaluations(parts: Sequence[Evaluation]) -> Evaluation:
 def compare(
     policies: Mapping[str, Policy], puzzles: PuzzleSet | NDArray[np.integer], **options: Any
 ) -> dict[str, Evaluation]:
-    """Evaluate several policies with the same options, the keyword arguments of `evaluate`.
-
-    Raises:
-        ValueError: as `evaluate`.
-    """
+    """Evaluate several policies; options and errors are those of `evaluate`."""
     return {name: evaluate(policy, puzzles, **options) for name, policy in policies.items()}
 
 

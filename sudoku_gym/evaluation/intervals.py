@@ -18,9 +18,6 @@ def wilson_interval(successes: int, count: int) -> tuple[float, float]:
     Returns:
         (low, high).
 
-    Raises:
-        ValueError: unless 0 <= successes <= count.
-
     Source: Wilson, "Probable inference, the law of succession, and statistical inference" (1927).
     """
     if not 0 <= successes <= count:

@@ -177,9 +177,6 @@ def play_list(
         on_filled: called when the row has been filled in: every few seconds, at the end, and when
             the play is interrupted.
         on_progress: called with the share of the list that is done, 0 to 1.
-
-    Raises:
-        ValueError: as `evaluate`.
     """
     options: dict[str, Any] = row.options
     played, size, num_before = list[Evaluation](), options["batch_size"], len(row.outcomes)

@@ -15,14 +15,11 @@ from sudoku_gym.compiler.jit import njit
 MAX_SYMMETRIES = 20_000
 
 
-def row_column_automorphisms(
-    units: NDArray[np.int32], cell_units: NDArray[np.int32]
-) -> NDArray[np.int32]:
+def row_column_automorphisms(units: NDArray[np.int32]) -> NDArray[np.int32]:
     """List every symmetry (transpose or not, row permutation, column permutation) of a unit table.
 
     Rows and columns must be among the units, int32 `[U, N]`, so that a symmetry maps lines to
-    lines; then it is a permutation of rows and one of columns, perhaps after a transpose. Those of
-    each cell are `cell_units`, int32 `[N**2, K]`, padded with U, as `Geometry` has them.
+    lines; then it is a permutation of rows and one of columns, perhaps after a transpose.
 
     Returns:
         int32 `[G, 2 N + 1]`: the image of each row, the image of each column, 1 for transpose.
@@ -31,38 +28,43 @@ def row_column_automorphisms(
         ValueError: if there are more than 20,000, as for Sudoku-X of 25 digits.
     """
     size = units.shape[1]
-    member = np.zeros((len(units), size * size), np.bool_)
-    member[np.arange(len(units))[:, None], units] = True
-    shared = (member.T.astype(np.uint8) @ member.astype(np.uint8)).astype(np.uint8)
+    member = np.zeros((len(units), size * size), np.uint8)
+    np.put_along_axis(member, units.astype(np.int64), 1, axis=1)
+    shared = member.T @ member
     found = np.empty((MAX_SYMMETRIES, 2 * size + 1), np.int32)
     count = 0
     for transpose in (False, True):
-        count = _extend(shared, member, units, cell_units, transpose, found, count)
+        count = _extend(shared, transpose, found, count)
         if count < 0:
             raise ValueError(
                 f"this board of {size} digits has more than {MAX_SYMMETRIES:,} symmetries that are "
                 "no mere product of line permutations; they are not listed: do without symmetry "
                 "augmentation (augment=False)"
             )
-    listed = found[:count]
+    rows, columns, transposed = np.split(found[:count], [size, 2 * size], axis=1)
+    plain = rows[:, :, None] * size + columns[:, None, :]
+    swapped = columns[:, None, :] * size + rows[:, :, None]
+    images = np.where(transposed[:, :, None] == 1, swapped, plain).reshape(count, -1)
+    known = {unit.tobytes() for unit in np.sort(units, axis=1)}
+    moved = np.sort(images[:, units], axis=2)
+    listed = found[:count][[all(u.tobytes() in known for u in each) for each in moved]]
     return listed[np.lexsort(listed.T[::-1])]
 
 
 @njit(cache=True)
-def _extend(shared, member, units, cell_units, transpose, found, count):
+def _extend(shared, transpose, found, count):
     """Depth-first search for images of row 0, column 0, row 1, ...; return the new count, or -1."""
-    size = units.shape[1]
+    size = found.shape[1] // 2
     rows, columns = np.full(size, -1), np.full(size, -1)
     step = 0
     while step >= 0:
         if step == 2 * size:
-            if _maps_units(member, units, cell_units, rows, columns, transpose):
-                if count == len(found):
-                    return -1
-                found[count, :size] = rows
-                found[count, size : 2 * size] = columns
-                found[count, 2 * size] = transpose
-                count += 1
+            if count == len(found):
+                return -1
+            found[count, :size] = rows
+            found[count, size : 2 * size] = columns
+            found[count, 2 * size] = transpose
+            count += 1
             step -= 1
             continue
         place = step // 2
@@ -102,23 +104,3 @@ def _agrees(shared, rows, columns, step, transpose):
 @njit(cache=True)
 def _image(row, column, size, transpose):
     return column * size + row if transpose else row * size + column
-
-
-@njit(cache=True)
-def _maps_units(member, units, cell_units, rows, columns, transpose):
-    """Return whether every unit's image is a unit: one of those through the first cell's image."""
-    size = len(rows)
-    for cells in units:
-        first = _image(rows[cells[0] // size], columns[cells[0] % size], size, transpose)
-        for target in cell_units[first]:
-            inside = 0
-            while target < len(member) and inside < size:
-                row, column = rows[cells[inside] // size], columns[cells[inside] % size]
-                if not member[target, _image(row, column, size, transpose)]:
-                    break
-                inside += 1
-            if inside == size:
-                break
-        else:
-            return False
-    return True

@@ -89,18 +89,6 @@ class Symmetry:
             _inverse_permutation(self.digits),
         )
 
-    def then(self, other: Symmetry) -> Symmetry:
-        """Return the symmetries that do `self` first and `other` after it."""
-        swap = self.transpose[:, None]
-        after_rows = np.where(swap, other.columns, other.rows)
-        after_columns = np.where(swap, other.rows, other.columns)
-        return Symmetry(
-            np.take_along_axis(after_rows, self.rows, 1),
-            np.take_along_axis(after_columns, self.columns, 1),
-            self.transpose ^ other.transpose,
-            np.take_along_axis(other.digits, self.digits.astype(np.int64), 1),
-        )
-
 
 def identity(geometry: Geometry, count: int = 1) -> Symmetry:
     """Return `count` identity symmetries."""
@@ -119,16 +107,15 @@ def sample(geometry: Geometry, count: int, rng: np.random.Generator) -> Symmetry
 
 def group_of(geometry: Geometry) -> tuple[int, int, bool, NDArray[np.int32]]:
     """Return the symmetry group of a geometry as `draw_symmetry` takes it."""
-    blocks = geometry.row_block, geometry.column_block
-    return *blocks, geometry.can_transpose, geometry.symmetries
+    return *geometry.line_blocks, geometry.can_transpose, geometry.symmetries
 
 
 def group_order(geometry: Geometry) -> int:
     """Return the number of symmetries of the cells, without those of the digits."""
-    if not geometry.row_block:
+    if not any(geometry.line_blocks):
         return len(geometry.symmetries)
     size, order = geometry.size, 1 + geometry.can_transpose
-    for block in (geometry.row_block, geometry.column_block):
+    for block in geometry.line_blocks:
         order *= factorial(size // block) * factorial(block) ** (size // block)
     return order
 
@@ -146,9 +133,8 @@ def cell_sources(geometry: Geometry) -> NDArray[np.int32]:
             f"limit is {MAX_LISTED:,}); puzzles.same_orbit compares boards of any geometry"
         )
     size = geometry.size
-    if geometry.row_block:
-        rows = _line_permutations(size, geometry.row_block)
-        columns = _line_permutations(size, geometry.column_block)
+    if any(geometry.line_blocks):
+        rows, columns = (_line_permutations(size, block) for block in geometry.line_blocks)
         elements = product(rows, columns, (False, True)[: 1 + geometry.can_transpose])
         return np.array([_sources(*element) for element in elements])
     listed = np.split(geometry.symmetries, [size, 2 * size], axis=1)
@@ -159,10 +145,8 @@ def canonical_form(boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.i
     """Return the smallest board that a symmetry makes of each board, int8 `[B, N, N]`.
 
     Boards are compared cell by cell, with digits numbered in order of appearance; two are in one
-    orbit exactly if their canonical forms are equal. Every symmetry of the cells is tried.
-
-    Raises:
-        ValueError: if the geometry has more than 10,000 symmetries of its cells.
+    orbit exactly if their canonical forms are equal. Every symmetry of the
+    cells is tried; errors are those of `cell_sources`.
     """
     flat = np.ascontiguousarray(boards, np.int8).reshape(len(boards), geometry.num_cells)
     smallest = np.empty_like(flat)

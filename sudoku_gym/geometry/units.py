@@ -107,39 +107,30 @@ class Geometry:
             )
         return Geometry.boxes(height, width)
 
-    @property
-    def row_block(self) -> int:
-        """Rows per band that may be permuted freely; 0 if the group is listed instead."""
-        return self._blocks[0]
-
-    @property
-    def column_block(self) -> int:
-        """Columns per stack that may be permuted freely; 0 if the group is listed instead."""
-        return self._blocks[1]
+    @cached_property
+    def line_blocks(self) -> tuple[int, int]:
+        """Rows a band, columns a stack that may be permuted freely; (0, 0) for a listed group."""
+        if len(self.units) == 2 * self.size:
+            return self.size, self.size
+        has_extra_units = len(self.units) > 3 * self.size
+        return (0, 0) if self.box_shape is None or has_extra_units else self.box_shape
 
     @cached_property
     def symmetries(self) -> NDArray[np.int32]:
         """The listed symmetry group of a variant: int32 `[G, 2 N + 1]`, or `[0, 2 N + 1]`.
 
         A row holds the image of each row, the image of each column, and 1 if the board is then
-        transposed. Geometries with `row_block > 0` need no list: bands, stacks, and the lines
-        within each may be permuted at will (and the board transposed where `can_transpose`).
+        transposed. Geometries with `line_blocks` need no list: bands, stacks, and the lines within
+        each may be permuted at will (and the board transposed where `can_transpose`).
         """
-        if self.row_block:
+        if any(self.line_blocks):
             return np.empty((0, 2 * self.size + 1), np.int32)
-        return row_column_automorphisms(self.units, self.cell_units)
-
-    @cached_property
-    def can_transpose(self) -> bool:
-        """Whether the product group (where there is one) contains the transpose."""
-        return self.row_block > 0 and self.row_block == self.column_block
+        return row_column_automorphisms(self.units)
 
     @property
-    def _blocks(self) -> tuple[int, int]:
-        if len(self.units) == 2 * self.size:
-            return self.size, self.size
-        has_extra_units = len(self.units) > 3 * self.size
-        return (0, 0) if self.box_shape is None or has_extra_units else self.box_shape
+    def can_transpose(self) -> bool:
+        """Whether the product group (where there is one) contains the transpose."""
+        return 0 < self.line_blocks[0] == self.line_blocks[1]
 
     def __eq__(self, other: object) -> bool:
         return self is other or (
@@ -193,9 +184,6 @@ def jigsaw(size: int = 9, seed: int = 0) -> Geometry:
 
     The regions start as boxes; regions that touch then exchange cells, as long as both stay
     connected. Not every board has a solution (with 9 digits nearly all do): ask `solver.solve`.
-
-    Raises:
-        ValueError: if there is no standard board of N digits to start from.
     """
     regions = Geometry.standard(size).regions.ravel().copy()
     neighbours = _neighbours(size)

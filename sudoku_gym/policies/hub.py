@@ -21,10 +21,6 @@ def fetch_checkpoint(name: str) -> Path:
 
     The revision is a branch, a tag or a commit, by default `main`; only a commit stays what it is.
     What was fetched before is found without a connection.
-
-    Raises:
-        ValueError: if the name has another form, or the Hub refuses or can't be reached.
-        ModuleNotFoundError: if huggingface_hub is not installed.
     """
     from huggingface_hub import snapshot_download
 

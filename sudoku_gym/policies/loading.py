@@ -85,11 +85,8 @@ def load_policy(
 def load_solver(name_or_path: str | os.PathLike[str], *, trust: bool = False) -> CompleteSolver:
     """Make a solver that proves how many solutions boards have, as the search of a network does.
 
-    The arguments are those of `load_policy`: `load_solver("expert-iteration?search=best-first")`.
-
-    Raises:
-        ValueError: as `load_policy`, or if what it finds is no such solver.
-        ModuleNotFoundError: if it needs an extra.
+    Arguments and errors are those of `load_policy`, as in
+    `load_solver("expert-iteration?search=best-first")`.
     """
     policy = load_policy(name_or_path, trust=trust)
     solver = policy.solver if isinstance(policy, SolverPolicy) else policy
@@ -107,10 +104,6 @@ def find_policy(name_or_path: str | os.PathLike[str]) -> tuple[str, Any, dict[st
     Returns:
         The name without options; the class, function or policy that it stands for, or the folder
         of a checkpoint as a Path; and the options.
-
-    Raises:
-        ValueError: if there is no such policy, or the options have another form.
-        ModuleNotFoundError: if it needs an extra.
     """
     if isinstance(name_or_path, os.PathLike):
         return os.fspath(name_or_path), Path(name_or_path), {}
@@ -167,11 +160,7 @@ def checkpoints_of(run: Path) -> list[Path]:
 
 
 def agent_of(folder: Path) -> str:
-    """Return the name that stands as `"agent"` in the configuration of a checkpoint or a run.
-
-    Raises:
-        ValueError: if there is no configuration, it is no JSON, or it names no agent.
-    """
+    """Return the name that stands as `"agent"` in the configuration of a checkpoint or a run."""
     return str(_read_config(folder)["agent"])
 
 

@@ -96,11 +96,7 @@ def orbits_of(name: str) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np
 
 
 def named_geometry(name: str) -> Geometry:
-    """Return the geometry called `9x9`, `9`, `12x12`, as a bank, `x9x9`, or `module:attribute`.
-
-    Raises:
-        ValueError: if there is none of that name.
-    """
+    """Return the geometry called `9x9`, `9`, `12x12`, as a bank, `x9x9`, or `module:attribute`."""
     if ":" in name:
         found = plugins.load_attribute(name)
         if not isinstance(found, Geometry):

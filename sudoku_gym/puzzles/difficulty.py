@@ -36,9 +36,6 @@ def grade(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.int
     """Return the grade of each puzzle, int8 `[B]`, an index into `GRADES`.
 
     The boards, int `[B, N, N]`, should have exactly one solution; else the grade is `search`.
-
-    Raises:
-        ValueError: if the boards have a wrong shape or digit.
     """
     flat, geometry = board.flat_boards(boards, geometry)
     grades = np.empty(len(flat), np.int8)

@@ -166,9 +166,6 @@ def write(path: str | Path, puzzle_set: PuzzleSet) -> None:
     `.txt` and `.sdk` hold the puzzles alone, one a line; `.csv` puzzle, solution and grade, or
     `source,question,answer,rating` where a rating or a source is known; `.npz` puzzles, solutions,
     grades and what is minimal. Orbits mean nothing outside their bank.
-
-    Raises:
-        ValueError: as `check_target`.
     """
     path = check_target(path)
     with atomic_write(path) as temporary:

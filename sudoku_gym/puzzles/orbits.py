@@ -34,12 +34,7 @@ def same_orbit(a: ArrayLike, b: ArrayLike, geometry: Geometry | None = None) -> 
 
 
 def canonical_keys(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.uint64]:
-    """Return a number for each board that is the same for all boards of an orbit: uint64 `[B]`.
-
-    Raises:
-        ValueError: if the boards have a wrong shape or digit.
-        ModuleNotFoundError: if the geometry has many symmetries and igraph is not installed.
-    """
+    """Return a number for each board that is the same for all boards of an orbit: uint64 `[B]`."""
     flat, geometry = board.flat_boards(boards, geometry)
     if group_order(geometry) <= MAX_LISTED:
         forms = [form.tobytes() for form in canonical_form(flat, geometry)]
@@ -76,9 +71,6 @@ def find_in_training(puzzle_set: PuzzleSet) -> NDArray[np.bool_]:
 
     All banks with the geometry of the set count; from 9x9 up the solutions are compared. It takes
     about 3 ms a puzzle.
-
-    Raises:
-        ModuleNotFoundError: if the geometry has many symmetries and igraph is not installed.
     """
     geometry = puzzle_set.geometry
     names = [name for name in banks.SPLIT_NAMES if banks.named_geometry(name) == geometry]

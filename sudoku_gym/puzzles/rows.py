@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym import board
-from sudoku_gym.board.notation import SIZES, counts_from_0, symbols_of
+from sudoku_gym.board.notation import SIZES, symbols_of
 from sudoku_gym.geometry import MAX_SIZE, Geometry, geometry_for
 from sudoku_gym.puzzles.puzzle_set import NOT_KNOWN
 from sudoku_gym.storage.reading import error_context
@@ -36,7 +36,6 @@ _PUZZLE_HEADERS = ("puzzle", "puzzles", "quiz", "quizzes", "question", "sudoku",
 _SOLUTION_HEADERS = ("solution", "solutions", "answer", "solved")
 _RATING_HEADERS = ("rating", "difficulty")
 _WORDS = re.compile(r"[A-Za-z]{3,}[A-Za-z\W]*\d*\W*$")  # a title, or a row with large digits
-_COUNTED_FROM_0 = str.maketrans("0" + board.SYMBOLS[1:-1], board.SYMBOLS[1:])
 _codes = np.full(256, MAX_SIZE + 1, np.uint8)  # no digit
 for _digit, _symbol in enumerate(board.SYMBOLS):
     _codes[[ord(_symbol), ord(_symbol.lower())]] = _digit
@@ -213,10 +212,9 @@ def _first_geometry(rows: Iterable[_Row]) -> Geometry:
 
 
 def _parse(rows: Sequence[_Row], geometry: Geometry, path: Path, share: float) -> PuzzleRows:
-    rows, ratings = list(rows), np.full(len(rows), NOT_KNOWN, np.float64)
+    ratings = np.full(len(rows), NOT_KNOWN, np.float64)
     for index, row in enumerate(rows):
         with _in_row(path, row.line):
-            rows[index] = _counted_from_1(row, geometry.size)
             ratings[index] = _rating(row.rating)
     none = "." * geometry.num_cells
     puzzles = _plain_boards([row.puzzle for row in rows], geometry)
@@ -248,7 +246,7 @@ def _board(text: str, geometry: Geometry) -> NDArray[np.int8]:
 
 def _plain_boards(texts: Sequence[str], geometry: Geometry) -> NDArray[np.int8] | None:
     """Parse plain lines in one go, int8 `[B, N, N]`; None if one is something else."""
-    if set(map(len, texts)) != {geometry.num_cells}:
+    if set(map(len, texts)) != {geometry.num_cells} or any("0" in t and "." in t for t in texts):
         return None
     codes = "".join(texts).encode("latin-1", "replace").translate(_DIGIT_OF_CODE)
     digits = np.frombuffer(codes, np.int8).reshape(-1, geometry.size, geometry.size).copy()
@@ -263,19 +261,6 @@ def _rating(text: str) -> float:
         if isfinite(rating := float(text.replace(",", "."))) and rating >= 0:
             return rating
     raise ValueError(f"the rating {text[:40]!r} is no number from 0 on")
-
-
-def _counted_from_1(row: _Row, size: int) -> _Row:
-    """Return a row with the digits 1 to N, of one that has 0 to N - 1; ValueError if unclear."""
-    if "0" not in row.puzzle + row.solution:
-        return row
-    puzzle, solution = (symbols_of(text, size).upper() for text in (row.puzzle, row.solution))
-    is_full = "0" in solution and not {".", board.SYMBOLS[size]} & {*solution}
-    if not counts_from_0(puzzle, size) and not is_full:
-        return row
-    return row._replace(
-        puzzle=puzzle.translate(_COUNTED_FROM_0), solution=solution.translate(_COUNTED_FROM_0)
-    )
 
 
 def _read_npz(path: Path, geometry: Geometry | None, chunk: int) -> Iterator[PuzzleRows]:

@@ -98,11 +98,7 @@ class BankSource:
     def sample(
         self, count: int, blanks: Blanks, rng: np.random.Generator
     ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-        """Draw puzzles with `blanks` blanks, without a symmetry: int8 `[count, N, N]`, twice.
-
-        Raises:
-            ValueError: if no puzzle has that many blanks.
-        """
+        """Draw puzzles with `blanks` blanks, without a symmetry: int8 `[count, N, N]`, twice."""
         size = self.geometry.size
         puzzles = np.empty((count, size * size), np.int8)
         solutions = np.empty_like(puzzles)

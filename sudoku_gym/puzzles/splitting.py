@@ -20,7 +20,6 @@ Parts: TypeAlias = tuple[PuzzleSource, PuzzleSource]  # to train on, and held ou
 
 _HELD_OUT = 0.1  # share of the orbits
 _SEED = 0  # of their draw
-_COMPARED = 200  # draws of each part, of a source that divides itself
 _MOST_KEYS = 10_000  # boards whose orbits are found, 3 ms each; equal ones alone beyond that
 _REMEDY = "give the source a method split(name), for 'train' and 'validation'"
 
@@ -32,17 +31,15 @@ def training_and_held_out(source: object) -> Parts:
     Of any other list a tenth of the orbits is held out, drawn with seed 0, and a warning says so.
 
     Raises:
-        ValueError: as `resolve_source`; if the source is no list and has no method `split`, its
-            parts share a puzzle, or a list has fewer than two orbits.
+        ValueError: as `resolve_source`; if the source is no list and has no method `split`, or a
+            list has fewer than two orbits.
         TypeError: if it is no source.
     """
     if isinstance(source, str) and source in banks.NAMES:
         return resolve_source(source, "train"), resolve_source(source, "validation")
     whole = resolve_source(source, "all")
     if callable(getattr(whole, "split", None)):
-        parts = resolve_source(whole, "train"), resolve_source(whole, "validation")
-        _check_apart(whole, *parts)
-        return parts
+        return resolve_source(whole, "train"), resolve_source(whole, "validation")
     if isinstance(whole, BankSource):
         return _divide_list(whole.puzzle_set)
     raise ValueError(f"{whole!r} does not say which puzzles are held out: {_REMEDY}")
@@ -68,24 +65,6 @@ def _divide_list(puzzles: PuzzleSet) -> Parts:
         stacklevel=3,
     )
     return BankSource(training), BankSource(validation)
-
-
-def _check_apart(whole: PuzzleSource, training: PuzzleSource, held_out: PuzzleSource) -> None:
-    first, second = (_exact_keys(_some_of(part)) for part in (training, held_out))
-    if common := np.isin(first, second).sum():
-        raise ValueError(
-            f"{whole!r}: the puzzles to train on and those of the split 'validation' share puzzles "
-            f"({common} of {len(first)}), so that held-out games would measure memory; let "
-            "split(name) return parts without a common puzzle"
-        )
-
-
-def _some_of(part: PuzzleSource) -> PuzzleSet:
-    """Return the puzzles of a list, and some draws of another source."""
-    if isinstance(part, BankSource):
-        return part.puzzle_set
-    drawn = part.sample(_COMPARED, None, np.random.default_rng(0))
-    return PuzzleSet(*drawn, part.geometry, repr(part))
 
 
 def _numbers_of(puzzles: PuzzleSet) -> tuple[NDArray[np.uint64], str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, product
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -121,12 +121,8 @@ class TaskTable(NamedTuple):
     members: NDArray[np.int64]  # rows of the bank; [0] stands for all of them, in order
 
 
-class TaskRows(NamedTuple):
-    """The rows of a bank that belong to each task; see `TaskTable`."""
-
-    starts: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    members: NDArray[np.int64]
+TaskRows: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+"""`starts`, `counts` and `members` of a `TaskTable`."""
 
 
 def rows_of(tasks: Tasks, puzzle_set: PuzzleSet, order: NDArray[np.int64]) -> TaskRows:
@@ -153,16 +149,17 @@ def rows_of(tasks: Tasks, puzzle_set: PuzzleSet, order: NDArray[np.int64]) -> Ta
         starts.append(start)
         counts.append(int((blanks[rows] >= task.blanks).sum()))  # the first rows of the part
     members = np.concatenate([rows for _, rows in parts.values()])
-    return TaskRows(np.array(starts), np.array(counts), members)
+    return np.array(starts), np.array(counts), members
 
 
 def task_table(chosen: TaskWeights, rows: TaskRows) -> TaskTable:
     """Return the table to draw tasks by; ValueError if one with a weight has no puzzle."""
     tasks, weights = chosen.tasks, np.asarray(chosen.weights, np.float64)
     cdf = cumulative(weights, len(tasks), f"the weights of {tasks.text!r}")
-    for task in np.flatnonzero((rows.counts == 0) & (weights > 0))[:1]:
+    starts, counts, members = rows
+    for task in np.flatnonzero((counts == 0) & (weights > 0))[:1]:
         raise ValueError(f"the source has no puzzle for {tasks.each[task].name!r}")
-    return TaskTable(cdf, rows.starts, rows.counts, tasks.blanks, rows.members)
+    return TaskTable(cdf, starts, counts, tasks.blanks, members)
 
 
 def cumulative(weights: ArrayLike, count: int, name: str) -> NDArray[np.float64]:

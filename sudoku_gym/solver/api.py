@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from sudoku_gym import board
 from sudoku_gym.compiler.lanes import NUM_LANES
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.solver import depth_first, lane_sharing
+from sudoku_gym.solver import depth_first, lane_search
 from sudoku_gym.solver.cover_bits import cover_tables
 
 _STANDARD_9X9 = Geometry.standard(9)
-_SOLUTIONS_A_CALL = 200_000  # at most, but one for each lane; then Ctrl+C is answered
+_BOARDS_A_CALL = 64, 200_000  # as an exact cover, in lanes; then Ctrl+C is answered
 NODE_LIMIT = 1_000_000
 """Candidates tried on one board before it is left undecided."""
 
@@ -127,19 +127,18 @@ def _search_chunk(
 
     A board that is a trap for the lanes, which have no restarts, goes to the other engine.
     """
-    if geometry != _STANDARD_9X9:
-        tables = cover_tables(geometry)
-        depth_first.search_boards(boards, limit, node_limit, tables, *results)
-    elif len(boards) > (step := max(NUM_LANES, _SOLUTIONS_A_CALL // limit)):
-        arrays = boards, *results
+    has_lanes, tables = geometry == _STANDARD_9X9, cover_tables(geometry)
+    step = max(NUM_LANES, _BOARDS_A_CALL[has_lanes] // limit)
+    if len(boards) > step:
         for start in range(0, len(boards), step):
-            chunk = [each[start : start + step] for each in arrays]
+            chunk = [each[start : start + step] for each in (boards, *results)]
             _search_chunk(geometry, limit, node_limit, *chunk)
-    elif lane_sharing.search_in_lanes(boards, limit, node_limit, *results):
+    elif not has_lanes:
+        depth_first.search_boards(boards, limit, node_limit, tables, *results)
+    elif lane_search.search_in_lanes(boards, limit, node_limit, *results):
         _, found, decided, nodes = results
         rows = np.flatnonzero(~decided & (found == 0) & (nodes < node_limit))
         parts = [each[rows] for each in results]
-        tables = cover_tables(geometry)
         depth_first.search_boards(boards[rows], limit, node_limit, tables, *parts)
         for each, part in zip(results, parts, strict=True):
             each[rows] = part
@@ -154,10 +153,7 @@ def solve(
 ) -> NDArray[np.int8]:
     """Return one solution of each board, int8 `[B, N, N]`, zeros where no solution was found.
 
-    The arguments are those of `find_solutions`, which tells whether there is none.
-
-    Raises:
-        ValueError: if the boards have a wrong shape or digit; never for "no solution".
+    The arguments and errors are those of `find_solutions`, which tells whether there is none.
     """
     return find_solutions(boards, 1, geometry, node_limit=node_limit, threads=threads).solutions
 
@@ -172,13 +168,10 @@ def count_solutions(
 ) -> NDArray[np.int64]:
     """Count the solutions of each board, up to `limit`: 1 proves a puzzle well posed.
 
-    The arguments are those of `find_solutions`.
+    The arguments and errors are those of `find_solutions`.
 
     Returns:
         int64 `[B]`, -1 where the node limit left the count undecided.
-
-    Raises:
-        ValueError: if the boards have a wrong shape or digit; never for "no solution".
     """
     result = find_solutions(boards, limit, geometry, node_limit=node_limit, threads=threads)
     return np.where(result.decided, result.found, -1)

@@ -34,7 +34,6 @@ from sudoku_gym.solver.cover_bits import (
 
 UNDECIDED = -1
 _EXPONENT = np.int32(23)  # where the exponent of a float32 starts
-_NODES_A_CALL = 200_000  # about half a second on 25x25
 _SHORT, _LONG = 100, 1_000  # tries before the first restart, and where restarts get rare
 
 
@@ -161,35 +160,15 @@ def explore(workspace, limit, node_limit, solution, first_solution, tables):
         depth += 1
 
 
-def search_boards(
-    boards: NDArray[np.int8],
-    limit: int,
-    node_limit: int,
-    tables: CoverTables,
-    solutions: NDArray[np.int8],
-    found: NDArray[np.int64],
-    decided: NDArray[np.bool_],
-    nodes: NDArray[np.int64],
-) -> None:
+@njit(cache=True, nogil=True)
+def search_boards(boards, limit, node_limit, tables, solutions, found, decided, nodes):
     """Search each board of int8 `[B, N**2]`; write its first solution, or zeros, and numbers.
 
-    `found` and `nodes` are the solutions found and the candidates tried; `decided` is False where
-    the node limit ended the search. Ctrl+C is answered every `_NODES_A_CALL` candidates, but not
-    within a board.
+    `found` and `nodes`, int64 `[B]`, are the solutions found and the candidates tried; `decided`,
+    bool `[B]`, is False where the node limit ended the search.
     """
-    arrays = boards, solutions, found, decided, nodes
-    done = 0
-    while done < len(boards):
-        boards_left, *results = (each[done:] for each in arrays)
-        done += _search_some(boards_left, limit, node_limit, tables, *results)
-
-
-@njit(cache=True, nogil=True)
-def _search_some(boards, limit, node_limit, tables, solutions, found, decided, nodes):
-    """Search the first boards; return how many, at least one if there are any."""
     workspace = allocate_workspace(tables)
     solution, no_bans = np.empty(boards.shape[1], np.int8), np.zeros(boards.shape[1], np.int8)
-    tried = 0
     for b in range(len(boards)):
         solutions[b], found[b], nodes[b] = 0, 0, 0
         if load_board(workspace, boards[b], no_bans, solution, tables) >= 0:
@@ -200,7 +179,3 @@ def _search_some(boards, limit, node_limit, tables, solutions, found, decided, n
         decided[b] = found[b] >= 0
         if not decided[b]:
             found[b] = UNDECIDED - found[b]
-        tried += nodes[b]
-        if tried > _NODES_A_CALL:
-            return b + 1
-    return len(boards)

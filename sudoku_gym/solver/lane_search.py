@@ -1,7 +1,8 @@
 """Depth-first search on sixteen 9x9 boards at once, each in a lane of its own, compiled.
 
 A round of propagation serves all lanes. A lane in which it finds no further single branches, by
-itself: one candidate of a cell is placed, and the board without that candidate is kept for later.
+itself: one candidate of a cell is placed, and the board without that candidate is kept for later. A
+lane that is done gets the next board, so no result depends on the other boards.
 """
 
 # mypy: disable-error-code="no-untyped-def,call-arg,var-annotated"
@@ -30,19 +31,18 @@ from sudoku_gym.solver.band_words import (
     write_solution,
 )
 
-NUM_SETS = 5  # of lanes, for `lane_sharing`
+FIRST_LIMIT = 2_000
+"""Candidates tried on a board without a solution, after which it is left to another search."""
 _ONE = np.uint32(1)
+_EVERY_LANE = np.uint32((1 << NUM_LANES) - 1)
 
 LANE = np.dtype(
     [
         ("limit", np.int64),  # solutions after which the search ends
         ("found", np.int64),  # solutions found
         ("nodes", np.int64),  # candidates tried
-        ("first_nodes", np.int64),  # candidates tried until the first solution was found
-        ("depth", np.int64),  # number of boards kept, with those that other lanes have taken over
-        ("taken", np.int64),  # how many of them other lanes have taken over, the first ones
+        ("depth", np.int64),  # number of boards kept
         ("board", np.int64),  # index of the board
-        ("following", np.int64),  # the lane that searches the part that comes next, or -1
         ("decided", np.int64),  # 0 where the node limit ended the search, else 1
     ]
 )
@@ -56,7 +56,6 @@ class LaneSearch(NamedTuple):
     stack: NDArray[np.uint32]  # [16, 81, 30], the boards kept by each lane, the last one first
     lanes: NDArray[np.void]  # [16], records of `LANE`
     solutions: NDArray[np.int8]  # [16, 81], the first solution
-    sets: NDArray[np.uint32]  # [5], sets of lanes as bits, see `lane_sharing`
 
 
 _of_thread = threading.local()
@@ -71,7 +70,6 @@ def lane_search() -> LaneSearch:
             np.empty((NUM_LANES, NUM_CELLS, STORED), np.uint32),
             np.zeros(NUM_LANES, LANE),
             np.empty((NUM_LANES, NUM_CELLS), np.int8),
-            np.zeros(NUM_SETS, np.uint32),
         )
     return search
 
@@ -80,14 +78,9 @@ def lane_search() -> LaneSearch:
 def start_search(search, lane, boards, index, limit):
     """Begin to search board `index` of int8 `[B, 81]` for up to `limit` solutions."""
     load_lane(search.rows, lane, boards, index)
-    reset_lane(search.lanes[lane], limit)
-
-
-@inlined
-def reset_lane(state, limit):
-    """Let a lane have found, tried and kept nothing."""
+    state = search.lanes[lane]
     state.limit, state.found, state.nodes, state.decided = limit, 0, 0, 1
-    state.depth, state.taken = 0, 0
+    state.depth, state.board = 0, index
 
 
 @inlined
@@ -131,7 +124,7 @@ def continue_search(search, lane):
     Returns False, and changes nothing, if the board was searched to the end.
     """
     state = search.lanes[lane]
-    if state.depth == state.taken:
+    if state.depth == 0:
         return False
     state.found = 0
     _backtrack(search, lane)
@@ -162,11 +155,56 @@ def search_round(search, active, node_limit, first_limit):
                     done |= bit
                 continue
             if state.found == 0:
-                state.first_nodes = state.nodes
                 write_solution(rows, lane, search.solutions, lane)
             state.found += 1
-        if state.found >= state.limit or state.depth == state.taken:
+        if state.found >= state.limit or state.depth == 0:
             done |= bit
         else:
             _backtrack(search, lane)
     return done
+
+
+def search_in_lanes(
+    boards: NDArray[np.int8],
+    limit: int,
+    node_limit: int,
+    solutions: NDArray[np.int8],
+    found: NDArray[np.int64],
+    decided: NDArray[np.bool_],
+    nodes: NDArray[np.int64],
+) -> int:
+    """Search each board of int8 `[B, 81]`; write its first solution, or zeros, and numbers.
+
+    `found` and `nodes` are the solutions found and the candidates tried; `decided` is False where
+    the node limit ended the search, or `FIRST_LIMIT` before a solution was found. Returns how many
+    boards that are.
+    """
+    limits = limit, node_limit, min(node_limit, FIRST_LIMIT)
+    cut: int = _search(lane_search(), limits, boards, solutions, found, decided, nodes)
+    return cut
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def _search(search, limits, boards, solutions, found, decided, nodes):
+    limit, node_limit, first_limit = limits
+    active, started, cut = np.uint32(0), 0, 0
+    while True:
+        while active != _EVERY_LANE and started < len(boards):
+            lane = lowest_bit(~active)
+            start_search(search, lane, boards, started, limit)
+            active |= _ONE << lane
+            started += 1
+        if not active:
+            return cut
+        done = search_round(search, active, node_limit, first_limit)
+        active ^= done
+        while done:
+            lane = lowest_bit(done)
+            done ^= _ONE << lane
+            state = search.lanes[lane]
+            board = state.board
+            found[board], nodes[board] = state.found, state.nodes
+            decided[board] = state.decided == 1
+            cut += state.decided == 0
+            for cell in range(NUM_CELLS):
+                solutions[board, cell] = search.solutions[lane, cell] if state.found else 0

@@ -1,4 +1,4 @@
-"""Atomic writes: to a temporary file in the same folder, which is synced, then renamed."""
+"""Atomic writes: to a temporary file in the same folder, synced, then renamed; and locks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
+
+from filelock import FileLock, Timeout
 
 
 @contextmanager
@@ -70,3 +72,19 @@ def check_suffix(path: str | os.PathLike[str], what: str, *suffixes: str) -> Non
         raise ValueError(
             f"{what} in {os.fspath(path)!r}: use a name that ends in {' or '.join(suffixes)}"
         )
+
+
+@contextmanager
+def locked(lock_file: Path, refusal: str) -> Iterator[None]:
+    """Hold a lock until the block ends; a process that dies lets others in. The file stays.
+
+    Raises:
+        ValueError: with the text `refusal`, at once, if another process holds the lock.
+        OSError: if the lock file can't be made, or the disk has no locks.
+    """
+    try:
+        held = FileLock(lock_file).acquire(timeout=0)
+    except Timeout:
+        raise ValueError(refusal) from None
+    with held:
+        yield

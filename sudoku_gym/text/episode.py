@@ -20,11 +20,7 @@ from sudoku_gym.text.rewards import filled_constraint_fraction, verify
 
 @dataclass(frozen=True)
 class TextOptions:
-    """The options of `TextSudoku`.
-
-    Raises:
-        ValueError: if an option has no such value.
-    """
+    """The options of `TextSudoku`."""
 
     env_id: str = "Sudoku9x9-v0"
     """Which environment's boards and puzzles: any id of the suite."""
@@ -132,11 +128,7 @@ class TextSudoku:
         return f"{self._introduction}\n\n{counts}\n{self.board_text()}"
 
     def set_blanks(self, blanks: Blanks) -> None:
-        """Set the number of blanks from the next reset on, as a curriculum does.
-
-        Raises:
-            ValueError: if the source has no such puzzles.
-        """
+        """Set the number of blanks from the next reset on, as a curriculum does."""
         self._env.set_blanks(blanks)
 
     def step(self, text: str) -> Turn:

@@ -57,11 +57,7 @@ class SudokuServerEnvironment(Environment[SudokuAction, SudokuObservation, State
     def reset(
         self, seed: int | None = None, episode_id: str | None = None, **given: Any
     ) -> SudokuObservation:
-        """Start an episode; `puzzle` and `blanks` are passed on to `TextSudoku.reset`.
-
-        Raises:
-            ValueError: for what they can't be.
-        """
+        """Start an episode; `puzzle` and `blanks` are passed on to `TextSudoku.reset`."""
         allowed = {name: given[name] for name in ("puzzle", "blanks") if name in given}
         message = self._game.reset(seed, **allowed)
         self._state = State(episode_id=episode_id or str(uuid4()))

@@ -50,11 +50,7 @@ class ScriptedModel:
         return f"r{row + 1}c{column + 1}={digit + 1}"
 
     def whole_board(self, prompt: str) -> str:
-        """Play a puzzle to its end, or to an illegal move, and return the board as an answer.
-
-        Raises:
-            ValueError: if there is no board in the prompt, or the policy answers no placement.
-        """
+        """Play a puzzle to its end, or to an illegal move, and return the board as an answer."""
         boards = self._read(prompt)
         self._policy.reset(boards.copy(), self._geometry, self._rng)
         while (masks := legal_placements(boards, self._geometry, "legal")).any():

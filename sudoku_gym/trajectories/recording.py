@@ -27,8 +27,7 @@ from sudoku_gym.kernels.endings import RewardName
 from sudoku_gym.policies import Policy, load_policy, weights_sha256
 from sudoku_gym.policies.protocols import actions_of
 from sudoku_gym.registration import ANY_BOARD, ENVIRONMENTS
-from sudoku_gym.storage.atomic import atomic_write, sync, write_json
-from sudoku_gym.storage.lock import locked
+from sudoku_gym.storage.atomic import atomic_write, locked, sync, write_json
 from sudoku_gym.storage.reading import error_context, read_arrays, read_json, sha256_of
 
 PART_GAMES = 256
@@ -98,12 +97,7 @@ class PlayedGames:
 def play(
     games: RecordedGames, policy: Policy, seeds: NDArray[np.int64], rng: np.random.Generator
 ) -> PlayedGames:
-    """Let a policy play the games of some seeds, int64 `[B]`; it draws from `rng` alone.
-
-    Raises:
-        ValueError: if the options suit no environment.
-        ValueError: if the policy's answer is no action.
-    """
+    """Let a policy play the games of some seeds, int64 `[B]`; it draws from `rng` alone."""
     count = len(seeds)
     envs = SudokuVectorEnv(count, **games.options())
     boards, infos = envs.reset(seed=seeds.tolist())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import gymnasium as gym
@@ -34,6 +34,8 @@ class Transform:
     needs_masks = True
     maps_actions = False  # whether the agent's actions and masks are others than those below
     adds_rewards = False
+    find: Callable[[str], Any]  # returns an attribute of the environment below
+    masks_below: Callable[[], NDArray[np.int8]]  # those of the environment below, as it now stands
 
     def set_up(self, count: int, observations: gym.Space[Any], actions: gym.Space[Any]) -> Spaces:
         """Return the spaces as the agent has them, given those below."""
@@ -63,14 +65,6 @@ class Transform:
         Masks are empty unless they are needed.
         """
         return observations, masks
-
-    def find(self, name: str) -> Any:
-        """Return an attribute of the environment below."""
-        raise NotImplementedError
-
-    def masks_below(self) -> NDArray[np.int8]:
-        """Return the masks of the environment below, as its boards now stand."""
-        raise NotImplementedError
 
 
 class SudokuWrapper(Transform, gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):

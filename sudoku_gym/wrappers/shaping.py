@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
 from sudoku_gym.wrappers.base import (
@@ -34,13 +33,18 @@ class _Shaping(Transform):
     needs_masks = False
     adds_rewards = True
 
-    def set_up(
+    def __init__(
+        self, env: Any, potential: Potential = filled_share, discount: float = 1.0
+    ) -> None:
+        super().__init__(env, potential=potential, discount=discount)  # type: ignore[call-arg]
+
+    def set_up(  # type: ignore[override]
         self,
         count: int,
         observations: gym.Space[Any],
         actions: gym.Space[Any],
-        potential: Potential = filled_share,
-        discount: float = 1.0,
+        potential: Potential,
+        discount: float,
     ) -> Spaces:
         board_size(observations, "a potential")
         if not 0 < discount <= 1:
@@ -84,25 +88,9 @@ class PotentialShaping(_Shaping, SudokuWrapper):
         ValueError: if the discount is out of range or the observation is no board.
     """
 
-    def __init__(
-        self,
-        env: gym.Env[NDArray[np.int8], np.int64],
-        potential: Potential = filled_share,
-        discount: float = 1.0,
-    ) -> None:
-        super().__init__(env, potential=potential, discount=discount)
-
 
 class VectorPotentialShaping(_Shaping, SudokuVectorTransform):
     """`PotentialShaping` for a batch; a board that starts an episode gets no shaping.
 
     Arguments and errors are those of `PotentialShaping`, around a vector environment.
     """
-
-    def __init__(
-        self,
-        env: VectorEnv[Any, Any, Any],
-        potential: Potential = filled_share,
-        discount: float = 1.0,
-    ) -> None:
-        super().__init__(env, potential=potential, discount=discount)

@@ -4,6 +4,8 @@ The environment's own `augment` moves a puzzle once as it is drawn; these wrappe
 also one given at reset, anew at every episode or step, and map the agent's actions back.
 """
 
+# mypy: disable-error-code="no-untyped-def"
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -11,13 +13,12 @@ from typing import Any, Literal
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.compiler.random_stream import new_stream
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.geometry.symmetry import draw_symmetry, group_of, identity
+from sudoku_gym.geometry.symmetry import draw_symmetry, group_of
 from sudoku_gym.wrappers.base import Spaces, SudokuVectorTransform, SudokuWrapper, Transform, Which
 
 Period = Literal["episode", "step"]
@@ -30,12 +31,11 @@ class _Symmetries(Transform):
 
     maps_actions = True
 
-    def set_up(
-        self,
-        count: int,
-        observations: gym.Space[Any],
-        actions: gym.Space[Any],
-        every: Period = "episode",
+    def __init__(self, env: Any, every: Period = "episode") -> None:
+        super().__init__(env, every=every)  # type: ignore[call-arg]
+
+    def set_up(  # type: ignore[override]
+        self, count: int, observations: gym.Space[Any], actions: gym.Space[Any], every: Period
     ) -> Spaces:
         geometry: Geometry = self.find("geometry")
         size = geometry.size
@@ -53,11 +53,10 @@ class _Symmetries(Transform):
             raise ValueError(f"a symmetry maps the {size**3} placements of a board, not {actions}")
         if every not in ("episode", "step"):
             raise ValueError(f"every={every!r}: use 'episode' or 'step'")
-        self._group, self._drawn = group_of(geometry), identity(geometry, count)
-        self._below = self._drawn.actions.astype(
-            np.int32
-        )  # what each of the agent's actions is, [B, A]
-        self._size, self._every_step = size, every == "step"
+        self._group, self._size, self._every_step = group_of(geometry), size, every == "step"
+        self._cells = np.zeros((count, size**2), np.int64)  # what each of the agent's cells is
+        self._digits = np.zeros((count, size), np.int64)  # and each digit, less 1
+        self._images = np.zeros((count, size + 1), np.int8)  # the agent's name of each digit
         self._streams = np.zeros((count, 2), np.uint64)
         return observations, actions
 
@@ -74,25 +73,25 @@ class _Symmetries(Transform):
         self._draw(chosen & self._every_step)
 
     def map_actions(self, actions: NDArray[np.int64]) -> NDArray[np.int64]:
-        known = actions.clip(0, self._below.shape[1] - 1)
-        below = self._below[np.arange(len(actions)), known]
-        return np.where(known == actions, below, actions)  # invalid ones stay as they are
+        size, erased = self._size, actions - self._size**3
+        cells = np.where(erased < 0, actions // size, erased)
+        known = (cells >= 0) & (cells < size**2)  # others are no actions, and stay as they are
+        boards = np.arange(len(actions))
+        below = self._cells[boards, np.where(known, cells, 0)]
+        placements = below * size + self._digits[boards, actions % size]
+        return np.where(known, np.where(erased < 0, placements, size**3 + below), actions)
 
     def map_masks(self, masks: NDArray[np.int8], which: Which = slice(None)) -> NDArray[np.int8]:
-        return _take(masks, self._below[which, : masks.shape[1]])
+        return _move_masks(masks, self._cells[which], self._digits[which])
 
     def show(self, observations: Any, masks: NDArray[np.int8], which: Which) -> tuple[Any, Any]:
-        cells = self._below[which, self._size**3 :] - self._size**3  # those of erasures
-        below = _take(observations.reshape(cells.shape), cells)
-        shown = _take(self._drawn.digits[which], below)
-        shown = shown.astype(observations.dtype, copy=False).reshape(observations.shape)
-        return shown, self.map_masks(masks, which)
+        cells = self._cells[which]
+        shown = _move_boards(observations.reshape(cells.shape), cells, self._images[which])
+        return shown.reshape(observations.shape), self.map_masks(masks, which)
 
     def _draw(self, chosen: NDArray[np.bool_]) -> None:
-        drawn = self._drawn
         if chosen.any():
-            arrays = drawn.rows, drawn.columns, drawn.transpose, drawn.digits
-            _draw(self._streams, chosen, self._group, *arrays, self._below)
+            _draw(self._streams, chosen, self._group, self._cells, self._digits, self._images)
 
 
 class SymmetryAugmentation(_Symmetries, SudokuWrapper):
@@ -107,9 +106,6 @@ class SymmetryAugmentation(_Symmetries, SudokuWrapper):
         ValueError: if the word is unknown, or the observations or actions are others.
     """
 
-    def __init__(self, env: gym.Env[NDArray[np.int8], np.int64], every: Period = "episode") -> None:
-        super().__init__(env, every=every)
-
 
 class VectorSymmetryAugmentation(_Symmetries, SudokuVectorTransform):
     """`SymmetryAugmentation` for a batch, each board under a symmetry of its own.
@@ -118,30 +114,40 @@ class VectorSymmetryAugmentation(_Symmetries, SudokuVectorTransform):
     Arguments and errors are those of `SymmetryAugmentation`, around a `SudokuVectorEnv`.
     """
 
-    def __init__(self, env: VectorEnv[Any, Any, Any], every: Period = "episode") -> None:
-        super().__init__(env, every=every)
-
 
 @njit(cache=True)
-def _draw(streams, chosen, group, rows, columns, transpose, digits, below):  # type: ignore[no-untyped-def]
-    """Draw symmetries of the chosen boards, and write `Symmetry.inverse().actions` to `below`."""
-    size = rows.shape[1]
-    first_erasure = size**3
+def _draw(streams, chosen, group, cells, digits, images):
+    """Draw symmetries of the chosen boards: images of the digits, origins of cells and digits."""
+    size = digits.shape[1]
+    rows, columns = np.empty(size, np.int32), np.empty(size, np.int32)
     for b in np.flatnonzero(chosen):
-        transpose[b] = draw_symmetry(streams[b], group, rows[b], columns[b], digits[b])
+        transpose = draw_symmetry(streams[b], group, rows, columns, images[b])
+        row_step, column_step = (1, size) if transpose else (size, 1)
         for cell in range(size * size):
-            row, column = rows[b, cell // size], columns[b, cell % size]
-            image = column * size + row if transpose[b] else row * size + column
-            below[b, first_erasure + image] = first_erasure + cell
-            for digit in range(size):
-                below[b, image * size + digits[b, digit + 1] - 1] = cell * size + digit
+            image = rows[cell // size] * row_step + columns[cell % size] * column_step
+            cells[b, image] = cell
+        for digit in range(size):
+            digits[b, images[b, digit + 1] - 1] = digit
 
 
 @njit(cache=True)
-def _take(values, index):  # type: ignore[no-untyped-def]
-    """Do what `np.take_along_axis(values, index, 1)` does, several times as fast."""
-    taken = np.empty(index.shape, values.dtype)
-    for b in range(index.shape[0]):
-        for i in range(index.shape[1]):
-            taken[b, i] = values[b, index[b, i]]
-    return taken
+def _move_boards(boards, cells, images):
+    moved = np.empty(boards.shape, boards.dtype)
+    for b in range(len(boards)):
+        for cell in range(cells.shape[1]):
+            moved[b, cell] = images[b, boards[b, cells[b, cell]]]
+    return moved
+
+
+@njit(cache=True)
+def _move_masks(masks, cells, digits):
+    moved = np.empty(masks.shape, masks.dtype)
+    size = digits.shape[1]
+    for b in range(len(masks)):
+        for cell in range(cells.shape[1]):
+            start = cells[b, cell] * size
+            for digit in range(size):
+                moved[b, cell * size + digit] = masks[b, start + digits[b, digit]]
+            if masks.shape[1] > size**3:
+                moved[b, size**3 + cell] = masks[b, size**3 + cells[b, cell]]
+    return moved

@@ -78,7 +78,7 @@ class WritesPuzzles(Random):
         (answering(lambda a, b, masks: masks.argmin(1)), "which the mask forbids"),
         (
             answering(lambda a, b, m: a.astype(np.int32)),
-            r"int64 \[7\] for 7 games, not int32 \[7\]",
+            r"int64 \[7\], not int32 \[7\]",
         ),
         (answering(lambda a, b, m: a[:, None]), r"not int64 \[7, 1\]"),
         (answering(lambda a, b, m: a.tolist()), "not a list"),
@@ -202,7 +202,7 @@ class ManySolutions:
         ),
         (Bank(lambda n, blanks, rng: BANK.sample(n, blanks, OWN)), "draw only from rng"),
         (Bank(flat_boards), r"puzzles int8 \[1, 4, 4\], not int8 \[1, 16\]"),
-        (Bank(wrong_solutions), "each must complete its puzzle"),
+        (Bank(wrong_solutions), "breaks a rule or a given of its puzzle"),
         (ManySolutions(), "several solutions"),
     ],
 )

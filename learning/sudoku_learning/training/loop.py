@@ -21,8 +21,7 @@ from sudoku_gym.evaluation.tables import duration
 from sudoku_gym.policies.loading import checkpoints_of
 from sudoku_gym.puzzles.sources import Blanks, table_of
 from sudoku_gym.puzzles.tasks import PuzzleWeights
-from sudoku_gym.storage.atomic import write_json
-from sudoku_gym.storage.lock import locked
+from sudoku_gym.storage.atomic import locked, write_json
 from sudoku_gym.storage.reading import error_context
 from sudoku_learning.training.checkpoint import CONFIG_FILE, Checkpoint, read_checkpoint
 from sudoku_learning.training.config import TrainingConfig, saved_config

@@ -99,22 +99,6 @@ def test_a_source_says_its_split():
     assert isinstance(resolve_source(Split(), "all"), Split)
 
 
-@pytest.mark.parametrize(
-    ("parts", "message"),
-    [
-        ({"train": unlabelled(), "validation": unlabelled()}, r"share puzzles \(60 of 60\)"),
-        ({"train": unlabelled()[:31], "validation": unlabelled()[30:]}, "share puzzles"),
-        ({"train": Draws(), "validation": Draws()}, r"share puzzles \(200 of 200\)"),
-        ({"train": Draws(), "validation": unlabelled()[30:]}, "share puzzles"),
-        ({"train": unlabelled()[30:], "validation": Draws()}, "share puzzles"),
-    ],
-)
-def test_parts_that_are_not_apart_are_refused(parts, message, monkeypatch):
-    monkeypatch.setattr(Split, "parts", parts)
-    with pytest.raises(ValueError, match=f"{message}.*held-out games would measure memory"):
-        training_and_held_out(Split())
-
-
 def test_too_few_puzzles_to_hold_one_out():
     with pytest.raises(ValueError, match="so that none can be held out from training; use more"):
         training_and_held_out(unlabelled(count=1))

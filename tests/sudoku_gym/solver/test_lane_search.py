@@ -17,7 +17,7 @@ from sudoku_gym.puzzles.generator import generate
 from sudoku_gym.solver import FoundSolutions
 from sudoku_gym.solver.cover_bits import cover_tables
 from sudoku_gym.solver.depth_first import search_boards
-from sudoku_gym.solver.lane_sharing import FIRST_LIMIT
+from sudoku_gym.solver.lane_search import FIRST_LIMIT
 
 NINE = Geometry.standard(9)
 # An early choice leaves no solution here, and it takes the lanes 6,000 candidates to see it.

@@ -9,9 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sudoku_gym.storage.atomic import atomic_write, write_json, write_text
+from sudoku_gym.storage.atomic import atomic_write, locked, write_json, write_text
 from sudoku_gym.storage.checks import check_counts, check_positive, check_shares
-from sudoku_gym.storage.lock import locked
 from sudoku_gym.storage.reading import error_context, read_arrays, read_json
 
 
