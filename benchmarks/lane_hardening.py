@@ -36,12 +36,7 @@ from sudoku_gym.puzzles.generator import (
 from sudoku_gym.solver.band_words import NUM_CELLS
 from sudoku_gym.solver.cover_bits import cover_tables
 from sudoku_gym.solver.depth_first import new_searcher
-from sudoku_gym.solver.lane_search import (
-    continue_search,
-    lane_search,
-    search_round,
-    start_search,
-)
+from sudoku_gym.solver.lane_search import backtrack, lane_search, search_round, start_search
 
 _SEARCHES = 9  # a score is the median guesses of this number of searches
 _MORE_SEARCHES = 31  # that of a new record is measured again by so many
@@ -218,7 +213,7 @@ def _add_given(search, climbs, dig, lane):
     if not found.found:
         return _UNIQUE if found.decided else _DROPPED
     if _are_equal(other, solution):
-        return _SEARCHING if continue_search(search, lane) else _UNIQUE
+        return _SEARCHING if _continue_search(search, lane) else _UNIQUE
     if state.added == _MOST_ADDED:
         return _DROPPED
     if state.is_moving:
@@ -301,4 +296,18 @@ def _are_equal(board, other):
     for cell in range(NUM_CELLS):
         if board[cell] != other[cell]:
             return False
+    return True
+
+
+@inlined
+def _continue_search(search, lane):
+    """Look for another solution after the one that ended the search of a lane, which is forgotten.
+
+    Returns False, and changes nothing, if the board was searched to the end.
+    """
+    state = search.lanes[lane]
+    if state.depth == 0:
+        return False
+    state.found = 0
+    backtrack(search, lane)
     return True

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sudoku_gym.envs.vector import SudokuVectorEnv
     from sudoku_gym.evaluation import Evaluation, compare, evaluate
     from sudoku_gym.geometry import Geometry
-    from sudoku_gym.policies import Policy, Solver, load_policy, load_solver
+    from sudoku_gym.policies import Policy, Solver, load_policy
 
 __all__ = [
     "Evaluation",
@@ -32,7 +32,6 @@ __all__ = [
     "compare",
     "evaluate",
     "load_policy",
-    "load_solver",
     "puzzles",
     "register",
     "sample_actions",
@@ -50,7 +49,6 @@ _HOMES = {
     "compare": "evaluation",
     "evaluate": "evaluation",
     "load_policy": "policies",
-    "load_solver": "policies",
     "sample_actions": "board.actions",
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -184,7 +184,10 @@ def checked_options(
             or one that it needs is missing.
     """
     options = {**given, **written}
-    hints = _hints_of(factory)
+    called: Any = getattr(factory, "func", factory)  # of a partial
+    hints: dict[str, Any] = {}
+    with suppress(TypeError, NameError, AttributeError):  # a callable object, a type not imported
+        hints = get_type_hints(called.__init__ if isinstance(called, type) else called)
     parameters = signature(factory).parameters.values()
     taken = [each.name for each in parameters if each.kind is not Parameter.VAR_KEYWORD]
     for key, value in options.items():
@@ -199,13 +202,3 @@ def checked_options(
     except TypeError as error:
         raise ValueError(f"{name!r}: {error}; write {name}?key=value") from None
     return options
-
-
-def _hints_of(factory: Callable[..., Any]) -> dict[str, Any]:
-    """Return the hints of a function's, or a constructor's, parameters; empty if it has none."""
-    called: Any = getattr(factory, "func", factory)  # of a partial
-    is_class = isinstance(called, type)
-    try:
-        return get_type_hints(called.__init__ if is_class else called)
-    except (TypeError, NameError, AttributeError):  # a callable object, a type not imported
-        return {}

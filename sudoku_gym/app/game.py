@@ -84,12 +84,6 @@ class Game:
         return f"{shown} {self.result.capitalize()}." if self.is_over else shown
 
     @property
-    def likely(self) -> dict[str, float]:
-        """The probability of each placement that may come next."""
-        heat = np.empty(0) if self.frame.heat is None else self.frame.heat
-        return {self._name(i): float(heat[i]) for i in np.flatnonzero(heat).tolist()}
-
-    @property
     def text(self) -> str:
         """The shown board for the terminal."""
         return to_ansi(self.frame.board, self._givens, self.geometry, last=self.frame.last)

@@ -93,8 +93,7 @@ def _side(name: str) -> list[Any]:
             format="png", interactive=False, show_label=False, buttons=[], elem_id=name
         )
         words = gr.Markdown(elem_id=f"{name}-status")
-        likely = gr.Label(label="Likely to place next", num_top_classes=5, show_heading=False)
-    return [column, picture, words, likely]
+    return [column, picture, words]
 
 
 def begin(
@@ -123,10 +122,9 @@ def show(games: Games, clock: Any = None) -> Updates:
     updates: list[Any] = [clock or gr.skip()]
     for game in games:
         if game is None:
-            updates += [gr.Column(visible=False), *[gr.skip()] * 3]
+            updates += [gr.Column(visible=False), *[gr.skip()] * 2]
         else:
-            likely = gr.Label(game.likely, visible=bool(game.likely))
-            updates += [gr.Column(visible=True), game.draw(), game.status, likely]
+            updates += [gr.Column(visible=True), game.draw(), game.status]
     return games, *updates
 
 
@@ -182,7 +180,7 @@ def choose_puzzle(source: str, number: float, typed: str) -> tuple[NDArray[np.in
     """
     if typed.strip():
         puzzle = board.parse(typed)
-        board.check_puzzle(puzzle)
+        board.check_puzzles(puzzle[None])
         return puzzle, Geometry.standard(len(puzzle))
     if source in banks.NAMED_BOARDS:
         return board.parse(banks.NAMED_BOARDS[source]), Geometry.standard(9)

@@ -3,7 +3,7 @@
 from sudoku_gym.board.checks import (
     as_boards,
     candidates,
-    check_puzzle,
+    check_puzzles,
     conflicts,
     constraint_fraction,
     flat_boards,
@@ -26,7 +26,7 @@ __all__ = [
     "as_boards",
     "candidates",
     "cell_name",
-    "check_puzzle",
+    "check_puzzles",
     "conflicts",
     "constraint_fraction",
     "digit_range",

@@ -13,8 +13,6 @@ from sudoku_gym.board.notation import SYMBOLS, cell_name
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.kernels import rules
 
-_UNSIGNED = {dtype().itemsize: dtype for dtype in (np.uint8, np.uint16, np.uint32, np.uint64)}
-
 
 def as_boards(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.int8]:
     """Check a batch of boards and return it as a C-contiguous int8 array `[B, N, N]`.
@@ -32,10 +30,7 @@ def as_boards(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np
         raise TypeError(f"boards must hold integers, not {array.dtype}")
     size = array.shape[1]
     geometry = geometry_for(size, geometry)
-    # Read as unsigned, a negative number is a large one.
-    native = array if array.dtype.isnative else array.astype(np.int64)
-    unsigned = native.view(_UNSIGNED[native.itemsize])
-    if np.maximum.reduce(unsigned, axis=None, initial=0) > size:
+    if array.size and (array.min() < 0 or array.max() > size):
         index, row, column = np.argwhere((array < 0) | (array > size))[0].tolist()
         raise ValueError(
             f"board {index}, row {row + 1}, column {column + 1}: {array[index, row, column]} is no "
@@ -90,21 +85,19 @@ def is_solved(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np
     return np.logical_and.reduce(satisfied_units(boards, geometry), axis=1)
 
 
-def check_puzzle(board: ArrayLike, geometry: Geometry | None = None) -> None:
-    """Check one board `[N, N]` for wrong digits and for givens that contradict each other.
+def check_puzzles(boards: ArrayLike, geometry: Geometry | None = None) -> None:
+    """Check boards `[B, N, N]` for wrong digits and for givens that contradict each other.
 
     Raises:
-        ValueError: that names the two cells and the digit.
+        ValueError: that names the first such board, two cells and the digit.
     """
-    (flat,), geometry = flat_boards(np.asarray(board)[None], geometry)
-    for unit in geometry.units:
-        seen: dict[int, int] = {}
-        for cell in unit[flat[unit] > 0].tolist():
-            digit = int(flat[cell])
-            if digit in seen:
-                first, second = (cell_name(each, geometry.size) for each in (seen[digit], cell))
-                raise ValueError(
-                    f"{SYMBOLS[digit]} stands twice in a unit, at {first} and {second}; "
-                    "change one of these givens"
-                )
-            seen[digit] = cell
+    flat, geometry = flat_boards(boards, geometry)
+    for index, cell in np.argwhere(rules.conflicting_cells(flat, geometry.units))[:1].tolist():
+        alike = flat[index, geometry.peers[cell]] == flat[index, cell]
+        other = geometry.peers[cell][alike & (geometry.peers[cell] != cell)][0]
+        first, second = (cell_name(each, geometry.size) for each in (cell, other))
+        which = f"board {index}: " if len(flat) > 1 else ""
+        raise ValueError(
+            f"{which}{SYMBOLS[flat[index, cell]]} stands twice in a unit, at {first} and {second}; "
+            "change one of these givens"
+        )

@@ -11,7 +11,8 @@ from sudoku_gym.evaluation.games import percent
 from sudoku_gym.kernels.endings import RewardName
 from sudoku_gym.policies import load_policy, model_card_of
 from sudoku_gym.policies.hub import send_checkpoint
-from sudoku_gym.policies.loading import agent_of, checkpoints_of
+from sudoku_gym.policies.loading import CONFIG_FILE, checkpoints_of
+from sudoku_gym.storage.reading import read_json
 
 
 def record(
@@ -61,7 +62,8 @@ def push(folder: Path, repository: str, /, *, private: bool = False) -> int:
     """
     checkpoint = [folder, *checkpoints_of(folder)][-1]
     policy = load_policy(checkpoint)
-    card = _model_card(repository, agent_of(checkpoint), model_card_of(policy))
+    agent = read_json(checkpoint / CONFIG_FILE)["agent"]
+    card = _model_card(repository, agent, model_card_of(policy))
     print(f"load_policy({send_checkpoint(checkpoint, repository, card, private=private)!r})")
     return 0
 

@@ -71,7 +71,7 @@ def draw_puzzle(
         raise ValueError(f"a puzzle has its own blanks: leave --blanks {blanks} out")
     given = board.parse(puzzles, geometry)
     geometry = geometry_for(len(given), geometry)
-    board.check_puzzle(given, geometry)
+    board.check_puzzles(given[None], geometry)
     return given, geometry
 
 

@@ -14,17 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym import solver
-from sudoku_gym.board import check_puzzle, parse, to_lines, to_text
+from sudoku_gym.board import check_puzzles, parse, to_lines, to_text
 from sudoku_gym.cli.puzzle_arguments import Board, geometry_named
 from sudoku_gym.cli.terminal import progress
 from sudoku_gym.geometry import Geometry, geometry_for
-from sudoku_gym.policies import load_solver
 from sudoku_gym.puzzles import files
 from sudoku_gym.solver import FoundSolutions
 from sudoku_gym.solver.chunks import in_chunks
 from sudoku_gym.storage.atomic import atomic_write, check_suffix
-
-_POLICY_CELLS = 10_368  # of the boards of a chunk; the search of a policy may keep much for each
 
 
 def solve(
@@ -36,8 +33,6 @@ def solve(
     board: Board = "",
     node_limit: int = solver.NODE_LIMIT,
     threads: int = 1,
-    policy: str = "",
-    trust: bool = False,
 ) -> int:
     """Solve puzzles; the exit code is 0 if each has exactly one solution, else 1.
 
@@ -54,31 +49,18 @@ def solve(
         board: The board of the puzzles.
         node_limit: Candidates to try on a puzzle before it is left undecided.
         threads: Processor cores to use.
-        policy: A policy that searches for solutions, to do it in place of the solver, as in
-            'expert-iteration?search=best-first&evaluations=20000'; its limit is among its options.
-        trust: Allow a checkpoint that is named as --policy to load and run arbitrary code.
     """
-    if policy and (node_limit != solver.NODE_LIMIT or threads > 1):
-        raise ValueError("--node-limit and --threads are the solver's: leave --policy out")
     if out:
         check_suffix(out, "--out", ".csv")
-    own_solver = load_solver(policy, trust=trust) if policy else None
-
-    def search(boards: NDArray[np.int8], geometry: Geometry) -> FoundSolutions:
-        if own_solver is not None:
-            return own_solver.search(boards, geometry, limit)
-        return solver.find_solutions(
-            boards, limit, geometry, node_limit=node_limit, threads=threads
-        )
-
     is_list, began, verdicts = _is_list(puzzle), process_time(), Counter[str]()
     prints_elsewhere = is_list and (bool(out) or not sys.stdout.isatty())
     with _writer(out) as write, progress(prints_elsewhere) as start:
         report, before = start(puzzle), 0.0
         for geometry, boards, share in _read(puzzle, geometry_named(board)):
-            most = max(1, _POLICY_CELLS // geometry.num_cells) if policy else None
-            for part in in_chunks(len(boards), most):
-                result = search(boards[part], geometry)
+            for part in in_chunks(len(boards)):
+                result = solver.find_solutions(
+                    boards[part], limit, geometry, node_limit=node_limit, threads=threads
+                )
                 if out:
                     write(_csv_rows(boards[part], result))
                 elif is_list:
@@ -150,7 +132,7 @@ def _drawing(
     remark = "; one of them:" if result.found[0] > 1 else ""
     if not result.found[0]:
         try:
-            check_puzzle(board, geometry)
+            check_puzzles(board[None], geometry)
         except ValueError as error:
             remark = f": {error}"
     shown = result.solutions[0] if result.found[0] else board
@@ -160,5 +142,5 @@ def _drawing(
 def _verdicts(result: FoundSolutions, limit: int) -> NDArray[np.str_]:
     """Return the verdicts; 'undecided' with what to do about it."""
     verdicts = result.verdicts(limit)
-    advice = "undecided: raise --node-limit, or the limit of the policy"
+    advice = "undecided: raise --node-limit"
     return np.where(verdicts == "undecided", advice, verdicts)

@@ -6,7 +6,6 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
-from numba.np.arrayobj import populate_array
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,import-untyped,attr-defined"
 
@@ -40,42 +39,6 @@ def borrowed(_typing, held):
         return found._getvalue()
 
     return held(held), generate
-
-
-@intrinsic
-def borrowed_rows(_typing, array, count):
-    """Return a C-contiguous array as `[count, -1]`, `borrowed`; `count` must divide its size.
-
-    `array.reshape(count, -1)` does the same, but takes numba half a second to compile.
-    """
-    rows = array.copy(ndim=2)
-
-    def generate(context, builder, signature, arguments):
-        held = cgutils.create_struct_proxy(array)(context, builder, value=arguments[0])
-        view = cgutils.create_struct_proxy(rows)(context, builder)
-        height = context.cast(builder, arguments[1], signature.args[1], types.intp)
-        width = builder.udiv(held.nitems, height)
-        step, shape = held.itemsize, (height, width)
-        strides = (builder.mul(width, step), step)
-        populate_array(view, held.data, shape, strides, step, meminfo=None)
-        return view._getvalue()
-
-    return rows(array, count), generate
-
-
-@intrinsic
-def prefetch(_typing, array, row, column):
-    """Ask for `array[row, column]` of a C-contiguous array to be brought near; changes nothing."""
-
-    def generate(context, builder, signature, arguments):
-        pointer = _address(context, builder, signature, arguments)
-        word = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [pointer.type, word, word, word])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-        builder.call(function, [pointer, word(0), word(3), word(1)])
-        return context.get_dummy_value()
-
-    return types.none(array, row, column), generate
 
 
 @intrinsic

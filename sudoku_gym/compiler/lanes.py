@@ -74,16 +74,6 @@ def store_lanes(_typing, rows, row, value):
 
 
 @intrinsic
-def zero_lanes(_typing):
-    """Return a vector of zeros."""
-
-    def generate(_context, _builder, _signature, _arguments):
-        return _ZERO
-
-    return lanes_type(), generate
-
-
-@intrinsic
 def nonzero_lanes(_typing, value):
     """Return which lanes are not 0, as bits of a uint32."""
 

@@ -47,10 +47,8 @@ class BoardBatch:
     """B boards that draw their puzzles from one source, each from a stream of its own.
 
     Attributes:
-        source: the puzzle source.
-        geometry: the shape of the boards.
-        rows, candidates, counts: see `layout.BoardState`; `counts` has `episodes`'s columns too.
-        state: the last three as a plain tuple, which numba unpacks faster than a named one.
+        state: a `layout.BoardState`, whose `counts` have `episodes`'s columns too, as a plain
+            tuple, which numba unpacks faster than a named one.
         sizes, tables, rules: `layout.BoardSizes`, `layout.UnitTables`, `endings.GameRules`,
             as plain tuples.
         drawing, scratch: `sources.DrawTables` as a plain tuple, and `steps.new_scratch`.
@@ -175,8 +173,7 @@ class BoardBatch:
             if len(drawn) != 1 or board.conflicts(drawn, self.geometry).any():
                 raise ValueError(
                     f"{self.source!r}: sample(1, ...) must return one board without conflicts, "
-                    f"int8 [1, N, N]; it returned {len(drawn)}"
-                    + "".join(f":\n{board.to_text(one, self.geometry)}" for one in drawn[:1])
+                    f"int8 [1, N, N], not {drawn.tolist()}"
                 )
             puzzles[index] = drawn[0]
         return puzzles

@@ -277,18 +277,10 @@ def to_ansi(
     last: tuple[int, int] | None = None,
     color: bool | None = None,
 ) -> str:
-    """Write a board as a text with rules between its regions.
+    """Write a board as N lines of text with rules between its regions; see `draw` for the rest.
 
-    Args:
-        board: int8 `[N, N]`, 0 for a blank.
-        givens: bool `[N, N]`; None takes every digit for a given.
-        geometry: the board's shape; None means the standard one for N.
-        last: (row, column) of the last move, counted from 0.
-        color: whether to mark givens (bold), placements (blue), the last move (reversed) and
-            conflicts (red, underlined); None asks the terminal, and heeds `NO_COLOR`.
-
-    Returns:
-        N lines and the rules between them, without a line break at the end.
+    `color` says whether to mark givens (bold), placements (blue), the last move (reversed) and
+    conflicts (red, underlined); None asks the terminal, and heeds `NO_COLOR`.
     """
     geometry = geometry_for(len(board), geometry)
     if color is None:

@@ -91,10 +91,5 @@ def _read_puzzles(puzzle: Any, count: int, geometry: Geometry) -> NDArray[np.int
             f"reset option 'puzzle' holds {len(boards)} boards for {count} environments: "
             "give one for all, or one each"
         )
-    for index in np.flatnonzero(board.conflicts(boards, geometry).any((1, 2)))[:1]:
-        try:
-            board.check_puzzle(boards[index], geometry)
-        except ValueError as error:
-            which = "" if len(boards) == 1 else f" (board {index})"
-            raise ValueError(f"reset option 'puzzle'{which}: {error}") from None
+    board.check_puzzles(boards, geometry)
     return np.broadcast_to(boards, (count, *boards.shape[1:]))

@@ -183,7 +183,7 @@ def evaluate(
         with clock:
             policy.reset(batch.copy(), geometry, rng)
         final, lost = _play(policy, batch, options, clock, report if on_progress else None)
-        games.append((final, lost, _convergence_of(policy)))
+        games.append((final, lost, getattr(policy, "convergence", None)))
     final, lost = (np.concatenate([game[i] for game in games]) for i in (0, 1))
     kept = ((boards == 0) | (boards == final)).all((1, 2))
     return Evaluation(
@@ -237,12 +237,6 @@ def percent(share: float) -> str:
         if share in (0, 1) or float(text) not in (0, 100):
             return f"{text} %"
     return "> 0 %" if share < 0.5 else "< 100 %"
-
-
-def _convergence_of(policy: Policy) -> Convergence | None:
-    """Return the convergence of the games that the policy has just played, if it tells."""
-    found = getattr(policy, "convergence", None)
-    return found if isinstance(found, Convergence) else None
 
 
 def _join(parts: Sequence[Convergence | None]) -> Convergence | None:
@@ -316,10 +310,5 @@ def _unpack(
         orbits = np.full(len(boards), NOT_KNOWN, np.int32)
     if not len(boards):
         raise ValueError("no puzzle to play: give at least one")
-    wrong = np.flatnonzero(board.conflicts(boards, geometry).any((1, 2)))
-    if len(wrong):
-        try:
-            board.check_puzzle(boards[wrong[0]], geometry)
-        except ValueError as error:
-            raise ValueError(f"puzzle {wrong[0]}: {error}") from None
+    board.check_puzzles(boards, geometry)
     return boards, geometry, orbits

@@ -189,7 +189,10 @@ def play_list(
             if start < num_before:
                 played.append(_stored(row, part, start))
                 continue
-            report = _within(start, len(part), len(puzzles), on_progress)
+
+            def report(share: float, start: int = start, count: int = len(part)) -> None:
+                on_progress((start + count * share) / len(puzzles))
+
             played.append(evaluate(policy, part, first_batch=number, on_progress=report, **options))
             _count_groups(row, part, played[-1].solved)
             if time.monotonic() - written >= _BETWEEN_WRITES:
@@ -202,13 +205,6 @@ def play_list(
             _fill_in(row, join_evaluations(played))
             on_filled()
     return join_evaluations(played)
-
-
-def _within(
-    start: int, count: int, total: int, report: Callable[[float], None]
-) -> Callable[[float], None]:
-    """Return what reports the share of a part as a share of the whole."""
-    return lambda share: report((start + count * share) / total)
 
 
 def _count_groups(row: ListRow, part: PuzzleSet, solved: NDArray[np.bool_]) -> None:

@@ -41,11 +41,6 @@ class Symmetry:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, index: slice | NDArray[np.integer] | NDArray[np.bool_]) -> Symmetry:
-        return Symmetry(
-            self.rows[index], self.columns[index], self.transpose[index], self.digits[index]
-        )
-
     @property
     def size(self) -> int:
         """N."""

@@ -157,10 +157,8 @@ def sudoku_x(size: int = 9) -> Geometry:
 def windows(size: int = 9) -> Geometry:
     """Return the standard board with windows as further units, also called Hyper Sudoku.
 
-    Windows are boxes set in by one line and one line apart: four of them on a 9x9 board.
-
-    Raises:
-        ValueError: if the boxes are not square (4, 9, 16 or 25 digits).
+    Windows are boxes set in by one line and one line apart: four of them on a 9x9 board. A
+    ValueError says if the boxes are not square (4, 9, 16 or 25 digits).
     """
     base = Geometry.standard(size)
     block = isqrt(size)
@@ -194,11 +192,7 @@ def jigsaw(size: int = 9, seed: int = 0) -> Geometry:
 
 
 def geometry_for(size: int, geometry: Geometry | None) -> Geometry:
-    """Return `geometry`, or the standard one for boards of N digits where it is None.
-
-    Raises:
-        ValueError: if the geometry is for boards of another size.
-    """
+    """Return `geometry`, by default the standard one of N digits; ValueError for another size."""
     if geometry is None:
         return Geometry.standard(size)
     if geometry.size != size:

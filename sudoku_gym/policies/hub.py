@@ -40,11 +40,7 @@ def send_checkpoint(folder: Path, repository: str, card: str, *, private: bool =
         private: who can see a repository that is made.
 
     Returns:
-        The name under which `load_policy` finds it, with the commit.
-
-    Raises:
-        ValueError: if the Hub refuses or can't be reached.
-        ModuleNotFoundError: if huggingface_hub is not installed.
+        The name under which `load_policy` finds it, with the commit; errors as `fetch_checkpoint`.
     """
     from huggingface_hub import HfApi
 

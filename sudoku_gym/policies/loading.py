@@ -14,7 +14,6 @@ from typing import Any
 from sudoku_gym import plugins
 from sudoku_gym.policies.hub import HUB_PREFIX, fetch_checkpoint
 from sudoku_gym.policies.protocols import (
-    CompleteSolver,
     Policy,
     Predictor,
     PredictorPolicy,
@@ -82,22 +81,6 @@ def load_policy(
     )
 
 
-def load_solver(name_or_path: str | os.PathLike[str], *, trust: bool = False) -> CompleteSolver:
-    """Make a solver that proves how many solutions boards have, as the search of a network does.
-
-    Arguments and errors are those of `load_policy`, as in
-    `load_solver("expert-iteration?search=best-first")`.
-    """
-    policy = load_policy(name_or_path, trust=trust)
-    solver = policy.solver if isinstance(policy, SolverPolicy) else policy
-    if not isinstance(solver, CompleteSolver):
-        raise ValueError(
-            f"{os.fspath(name_or_path)!r} proves nothing about the solutions of a board: use one "
-            "that does, as 'expert-iteration?search=best-first'"
-        )
-    return solver
-
-
 def find_policy(name_or_path: str | os.PathLike[str]) -> tuple[str, Any, dict[str, Any]]:
     """Find what `load_policy` makes a policy of, without making it.
 
@@ -157,11 +140,6 @@ def checkpoints_of(run: Path) -> list[Path]:
     """Return the folders of a run's checkpoints, oldest first."""
     found = (path.parent for path in run.glob(f"checkpoints/*/{WEIGHTS_FILE}"))
     return sorted((path for path in found if path.name.isdigit()), key=lambda path: int(path.name))
-
-
-def agent_of(folder: Path) -> str:
-    """Return the name that stands as `"agent"` in the configuration of a checkpoint or a run."""
-    return str(_read_config(folder)["agent"])
 
 
 def _agent_in(folder: Path, trust: bool) -> Any:

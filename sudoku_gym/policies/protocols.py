@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,12 +12,37 @@ from numpy.typing import ArrayLike, NDArray
 from sudoku_gym import board
 from sudoku_gym.board.actions import as_actions
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.policies.model_card import ModelCard, model_card_of
-
-if TYPE_CHECKING:  # the solver's kernels take a while to import
-    from sudoku_gym.solver import FoundSolutions
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """A trained network and how it is played.
+
+    A policy, solver or predictor that can tell has it as its attribute `model_card`.
+
+    Source: Mitchell et al., "Model cards for model reporting" (2019), for the word.
+    """
+
+    sees: Literal["grid", "constraints"]
+    """`grid`: digits and their positions are all it is given; `constraints`: it passes messages, or
+    takes sums, along rows, columns and boxes"""
+    weights: int
+    """trained numbers, of all its networks"""
+    solutions: int
+    """different puzzles whose solution it was shown in training"""
+    play: Literal["one shot", "sequential", "search"]
+    """`one shot`: all blanks are read off one evaluation; `sequential`: one digit after the other,
+    none taken back; `search`: moves are tried, or taken back"""
+    restarts: int = 0
+    """further starts of its rounds, at most, on a board that has not converged"""
+
+
+def model_card_of(policy: object) -> ModelCard | None:
+    """Return the model card of a policy, solver or predictor; None if it has none."""
+    card = getattr(policy, "model_card", None)
+    return card if isinstance(card, ModelCard) else None
 
 
 @runtime_checkable
@@ -43,10 +68,8 @@ class Policy(Protocol):
 def actions_of(answer: ArrayLike, count: int) -> NDArray[np.int64]:
     """Return what `Policy.act` has answered for so many games as a new array, int64 `[count]`.
 
-    Whether the actions are legal is for the caller to see.
-
-    Raises:
-        ValueError: if it is anything but one integer a game.
+    A ValueError says if it is anything but one integer a game; whether the actions are legal is for
+    the caller to see.
     """
     try:
         return as_actions(answer, count)
@@ -60,21 +83,6 @@ class Solver(Protocol):
 
     def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
         """Return completed boards, int8 `[B, N, N]`, all zeros where it found none."""
-        ...
-
-
-@runtime_checkable
-class CompleteSolver(Solver, Protocol):
-    """Completes boards, and proves how many solutions they have."""
-
-    def search(
-        self, puzzles: NDArray[np.int8], geometry: Geometry, limit: int = 1
-    ) -> FoundSolutions:
-        """Search each board int8 `[B, N, N]` for up to `limit` solutions.
-
-        Raises:
-            ValueError: if the limit is below 1.
-        """
         ...
 
 

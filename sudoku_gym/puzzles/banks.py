@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from importlib import resources
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,12 +114,8 @@ def named_geometry(name: str) -> Geometry:
     return Geometry.standard(int(size))
 
 
-class _Bank(NamedTuple):
-    """A bank in shared arrays, the split of each puzzle, and the key of each orbit."""
-
-    puzzle_set: PuzzleSet
-    splits: NDArray[np.int8]
-    keys: NDArray[np.uint64]
+_Bank: TypeAlias = tuple[PuzzleSet, NDArray[np.int8], NDArray[np.uint64]]
+"""A bank in shared arrays, the split of each puzzle, and the key of each orbit."""
 
 
 @cache
@@ -127,7 +123,7 @@ def _bank(name: str) -> _Bank:
     if name == "named":
         boards, geometry = board.parse_many(NAMED_BOARDS.values()), Geometry.standard(9)
         named = PuzzleSet(boards, solver.solve(boards), geometry, name, grades=grade(boards))
-        return _Bank(named, np.empty(0, np.int8), np.empty(0, np.uint64))
+        return named, np.empty(0, np.int8), np.empty(0, np.uint64)
     geometry = named_geometry(name)
     file = resources.files("sudoku_gym.puzzles") / "data" / f"{name}.npz"
     with file.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
@@ -137,4 +133,4 @@ def _bank(name: str) -> _Bank:
         columns = [stored[column] for column in ("grades", "orbits", "minimal")]
         known = {column: stored[column] for column in ("ratings", "sources") if column in stored}
         whole = PuzzleSet(puzzles, solutions, geometry, name, "all", *columns, **known)
-        return _Bank(whole, stored["splits"], stored["keys"])
+        return whole, stored["splits"], stored["keys"]

@@ -8,7 +8,6 @@ canonical labeling tool", ALENEX 2007).
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -96,8 +95,10 @@ def _splits_of(keys: NDArray[np.uint64], name: str) -> NDArray[np.int8]:
 
 def _graph_form(cells: NDArray[np.int8], geometry: Geometry) -> bytes:
     """Return the edges of the board's graph, its vertices numbered canonically."""
+    with plugins.suggest_extra("comparing boards of this geometry up to symmetry"):
+        import igraph
     edges, colors = _graph(cells, geometry)
-    graph = _igraph().Graph(n=len(colors), edges=edges.tolist())
+    graph = igraph.Graph(n=len(colors), edges=edges.tolist())
     canonical = graph.permute_vertices(graph.canonical_permutation(color=colors.tolist()))
     renamed = np.sort(np.array(canonical.get_edgelist(), np.int32), axis=1)
     return renamed[np.lexsort(renamed.T[::-1])].tobytes()
@@ -120,9 +121,3 @@ def _graph(
     kinds = [_CELL, _LINE, _UNIT, _DIGIT]
     counts = [geometry.num_cells, 2 * size, len(units) - 2 * size, size]
     return edges, np.repeat(kinds, counts)
-
-
-def _igraph() -> Any:
-    with plugins.suggest_extra("comparing boards of this geometry up to symmetry"):
-        import igraph
-    return igraph

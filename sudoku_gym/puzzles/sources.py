@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym import plugins
-from sudoku_gym.compiler.intrinsics import borrowed, prefetch
+from sudoku_gym.compiler.intrinsics import borrowed
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.compiler.random_stream import new_stream, next_below, next_unit
 from sudoku_gym.geometry import Geometry
@@ -111,10 +111,8 @@ class BankSource:
         """Return the table that puzzles are drawn by.
 
         Args:
-            blanks: None draws puzzles as stored; an int has exactly so many blanks, a (low, high)
-                pair a uniform number with both ends included, a mapping numbers by weights (keys
-                may be strings). `TaskWeights` draw tasks, a text tasks of equal weights: see
-                `Tasks`.
+            blanks: as `blanks_cdf` takes them; or `TaskWeights`, which draw tasks, or a text, which
+                draws tasks of equal weights: see `Tasks`.
 
         Raises:
             TypeError: if `blanks` is none of these.
@@ -286,8 +284,6 @@ def copy_puzzle(stream, drawing, chosen, scratch, boards, solved, b):
     rows, columns, digits = scratch
     size = len(rows)
     transpose = False
-    prefetch(puzzles, index, 0)
-    prefetch(solutions, index, 0)
     if augment:
         transpose = draw_symmetry(stream, group, rows, columns, digits)
     else:

@@ -47,21 +47,15 @@ class FoundSolutions:
         said at a limit of 2, "7 solutions" or "7 solutions or more" above, and "solved" at a limit
         of 1, where nobody looked for a second one. "undecided": the search gave up.
         """
-        kinds, kind = np.unique(2 * self.found + self.decided, return_inverse=True)
-        words = [_verdict(int(code) // 2, bool(code % 2), limit) for code in kinds]
-        return np.array(words, np.str_)[kind]
-
-
-def _verdict(found: int, decided: bool, limit: int) -> str:
-    if found >= 2:
-        if limit == 2:
-            return "several solutions"
-        return f"{found} solutions" + ("" if decided and found < limit else " or more")
-    if not decided:
-        return "undecided"
-    if found:
-        return "one solution" if limit > 1 else "solved"
-    return "no solution"
+        endings = np.where(self.decided & (self.found < limit), " solutions", " solutions or more")
+        several = np.char.add(self.found.astype(np.str_), endings)
+        cases = {
+            "several solutions" if limit == 2 else "many": self.found > 1,
+            "undecided": ~self.decided,
+            "one solution" if limit > 1 else "solved": self.found == 1,
+        }
+        words = np.select(list(cases.values()), list(cases), "no solution")
+        return np.where(words == "many", several, words)
 
 
 def find_solutions(
@@ -84,7 +78,7 @@ def find_solutions(
     Args:
         boards: int `[B, N, N]`, 0 for a blank; givens may contradict each other (no solution).
         limit: maximum number of solutions to find per board, at least 1.
-        geometry: geometry of the boards; None means the standard one for N.
+        geometry: None means the standard one for N.
         node_limit: candidates to try on one board before it is left undecided.
         threads: number of threads; the result does not depend on it.
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from sudoku_gym.compiler.intrinsics import equal_bytes, popcount, put_bytes
 from sudoku_gym.compiler.jit import inlined
-from sudoku_gym.compiler.lanes import load_lanes, nonzero_lanes, store_lanes, zero_lanes
+from sudoku_gym.compiler.lanes import load_lanes, nonzero_lanes, store_lanes
 
 NUM_CELLS = 81
 BAND_CELLS = 27
@@ -103,8 +103,8 @@ def propagate_round(rows):
     single_0 = load_lanes(rows, SINGLES)
     single_1 = load_lanes(rows, SINGLES + 1)
     single_2 = load_lanes(rows, SINGLES + 2)
-    filled_0, filled_1, filled_2 = zero_lanes(), zero_lanes(), zero_lanes()
-    failed, changed = zero_lanes(), zero_lanes()
+    nothing = single_0 ^ single_0
+    filled_0, filled_1, filled_2, failed, changed = nothing, nothing, nothing, nothing, nothing
     for i in range(0, WORDS, 3):
         old_0, old_1, old_2 = load_lanes(rows, i), load_lanes(rows, i + 1), load_lanes(rows, i + 2)
         # A cell that is some other digit's hidden single is taken.
@@ -160,7 +160,7 @@ def propagate_round(rows):
     store_lanes(rows, _FILLED + 2, filled_2)
     for band in range(3):
         filled = load_lanes(rows, _FILLED + band)
-        one, two, three = zero_lanes(), zero_lanes(), zero_lanes()  # so many candidates, or more
+        one, two, three = nothing, nothing, nothing  # so many candidates, or more
         for i in range(band, WORDS, 3):
             old = load_lanes(rows, i)
             word = old & (load_lanes(rows, _HIDDEN + i) | ~filled)

@@ -109,26 +109,12 @@ def _branch(search, lane):
 
 
 @inlined
-def _backtrack(search, lane):
+def backtrack(search, lane):
     """Go on with the board that was kept last."""
     state = search.lanes[lane]
     state.depth -= 1
     for i in range(STORED):
         search.rows[i, lane] = search.stack[lane, state.depth, i]
-
-
-@inlined
-def continue_search(search, lane):
-    """Look for another solution after the one that ended the search of a lane, which is forgotten.
-
-    Returns False, and changes nothing, if the board was searched to the end.
-    """
-    state = search.lanes[lane]
-    if state.depth == 0:
-        return False
-    state.found = 0
-    _backtrack(search, lane)
-    return True
 
 
 @njit(cache=True, nogil=True, _nrt=False)
@@ -160,7 +146,7 @@ def search_round(search, active, node_limit, first_limit):
         if state.found >= state.limit or state.depth == 0:
             done |= bit
         else:
-            _backtrack(search, lane)
+            backtrack(search, lane)
     return done
 
 

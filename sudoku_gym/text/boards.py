@@ -23,11 +23,8 @@ _REGION_NAMES = "abcdefghijklmnopqrstuvwxy"
 def format_board(cells: bytes | bytearray, geometry: Geometry, style: BoardStyle = "grid") -> str:
     """Write a board in one of `STYLES`.
 
-    Args:
-        cells: N**2 digits row by row, 0 for a blank.
-        geometry: the board.
-        style: `"grid"` has N lines of symbols, `.` for a blank and letters above 9; `"compact"` is
-            one line of N**2 symbols; `"json"` is a list of rows of numbers, 0 for a blank.
+    `cells` are N**2 digits row by row, 0 for a blank. `"grid"` has N lines of symbols, `.` for a
+    blank and letters above 9; `"compact"` is one line of N**2 symbols; `"json"` a list of rows.
     """
     if style == "json":
         size = geometry.size

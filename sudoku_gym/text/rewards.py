@@ -50,13 +50,8 @@ def filled_constraint_fraction(
     Only the units with a blank in the puzzle count, so copying the givens earns nothing; 1 exactly
     for a valid completion, 0 if a given was changed. A puzzle without blanks has 1.
 
-    Args:
-        puzzle: int `[N, N]`, 0 for a blank.
-        answer: int `[N, N]`, 0 for a blank.
-        geometry: None means the standard board of that size.
-
-    Raises:
-        ValueError: if a value is no digit.
+    Boards are int `[N, N]`, 0 for a blank; a ValueError says if a value is no digit. `geometry`
+    None means the standard board of that size.
     """
     given = board.as_boards(np.asarray(puzzle)[None], geometry)
     filled = board.as_boards(np.asarray(answer)[None], geometry)
@@ -70,10 +65,7 @@ def filled_constraint_fraction(
 def score_text(puzzle: ArrayLike, text: str, geometry: Geometry | None = None) -> dict[str, float]:
     """Score a model's answer to a whole board by every reward.
 
-    Args:
-        puzzle: int `[N, N]`, 0 for a blank.
-        text: what the model wrote; the last board in it counts.
-        geometry: None means the standard board of that size.
+    The last board in the text counts; `puzzle` and `geometry` are as in `verify`.
 
     Returns:
         `solved` (1 for a valid completion, else 0), `constraints`

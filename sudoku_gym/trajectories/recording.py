@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import gymnasium as gym
 import numpy as np
@@ -35,6 +35,7 @@ PART_GAMES = 256
 
 _DATA = "data"  # Minari looks for it
 _ID = re.compile(r"[-\w]+-v\d+")
+_MOVES = ("actions", "rewards", "terminations", "truncations")
 
 
 @dataclass(frozen=True)
@@ -74,24 +75,10 @@ class RecordedGames:
         return env.spec
 
 
-@dataclass(frozen=True, eq=False)
-class PlayedGames:
-    """B games side by side, T moves at most; what follows the end of a game means nothing."""
-
-    lengths: NDArray[np.int64]
-    """`[B]`, moves of each game"""
-    observations: NDArray[np.int8]
-    """`[T + 1, B, N, N]`"""
-    actions: NDArray[np.int64]
-    """`[T, B]`"""
-    rewards: NDArray[np.float64]
-    """`[T, B]`"""
-    terminations: NDArray[np.bool_]
-    """`[T, B]`"""
-    truncations: NDArray[np.bool_]
-    """`[T, B]`"""
-    solved: NDArray[np.bool_]
-    """`[B]`"""
+PlayedGames: TypeAlias = dict[str, NDArray[Any]]
+"""B games side by side, T moves at most; what follows the end of a game means nothing. `lengths`,
+int64 `[B]`: its moves; `solved`, bool `[B]`; `observations`, int8 `[T + 1, B, N, N]`; and `[T, B]`
+each: `actions` int64, `rewards` float64, `terminations` and `truncations` bool."""
 
 
 def play(
@@ -119,9 +106,9 @@ def play(
         solved |= running & infos["is_success"]
         running &= ~(terminated | truncated)
     envs.close()
-    actions, rewards, terminated, truncated = (np.stack(each) for each in zip(*moves, strict=True))
-    boards = np.stack(observations)
-    return PlayedGames(lengths, boards, actions, rewards, terminated, truncated, solved)
+    columns = zip(_MOVES, zip(*moves, strict=True), strict=True)
+    played = {name: np.stack(column) for name, column in columns}
+    return played | {"lengths": lengths, "observations": np.stack(observations), "solved": solved}
 
 
 def record(
@@ -176,7 +163,7 @@ def record(
                 played = play(games, policy, games.seed + start + np.arange(count), rng)
                 path.parent.mkdir(exist_ok=True)
                 with atomic_write(path) as temporary:
-                    np.savez_compressed(temporary, **vars(played))
+                    np.savez_compressed(temporary, **played)  # type: ignore[arg-type]
             on_progress((number + 1) / len(starts) * 0.9)
         if not (folder / _DATA).exists():
             _write_data(games, episodes, folder, paths, geometry)
@@ -225,10 +212,9 @@ def _write_data(
     storage = MinariStorage.new(draft, env_spec=games.env_spec(), data_format="hdf5")
     solved = 0
     for path in paths:
-        arrays = read_arrays(path)
+        part, start = read_arrays(path), storage.total_episodes
         with error_context(path):
-            part, start = PlayedGames(**arrays), storage.total_episodes
-        outcomes = part.solved[: episodes - start].tolist()
+            outcomes = part["solved"][: episodes - start].tolist()
         numbers = range(start, start + len(outcomes))
         storage.update_episodes(
             EpisodeBuffer(seed=games.seed + number, **_game(part, number - start, geometry))
@@ -255,9 +241,8 @@ def _write_data(
 
 def _game(part: PlayedGames, i: int, geometry: Geometry) -> dict[str, Any]:
     """Return the arrays of a game as Minari names them."""
-    end = part.lengths[i]
-    boards = part.observations[: end + 1, i]
+    end = part["lengths"][i]
+    boards = part["observations"][: end + 1, i]
     masks = board.candidates(boards, geometry).reshape(end + 1, -1).view(np.int8)
-    names = ("actions", "rewards", "terminations", "truncations")
-    moves = {name: getattr(part, name)[:end, i] for name in names}
+    moves = {name: part[name][:end, i] for name in _MOVES}
     return {"observations": boards, "infos": {"action_mask": masks}, **moves}

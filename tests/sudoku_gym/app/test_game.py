@@ -70,11 +70,12 @@ def test_a_person_s_digit_stands_and_the_policy_goes_on_from_it(easy):
 def test_the_policy_s_thoughts_are_shown(easy):
     game = Game(Thoughtful(), easy[0], easy[2])
     legal = board.candidates(easy[0][None])[0].sum()
-    assert len(game.likely) == legal and sum(game.likely.values()) == pytest.approx(1)
+    heat = game.frame.heat
+    assert np.count_nonzero(heat) == legal and heat.sum() == pytest.approx(1)
     game.step()
     assert "Not converged after 7 rounds" in game.status
     plain = Game(load_policy("naked-singles"), easy[0], easy[2])
-    assert not plain.likely and (plain.draw() != game.draw()).any()
+    assert plain.frame.heat is None and (plain.draw() != game.draw()).any()
 
 
 @pytest.mark.parametrize("scale", [1e300, 7, True, np.float16(0.5)])

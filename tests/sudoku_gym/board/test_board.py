@@ -106,7 +106,7 @@ def test_a_full_board_with_a_conflict_is_not_solved():
     cells[0, 0] = 2
     assert not board.is_solved(cells[None])[0]
     with pytest.raises(ValueError, match="2 stands twice in a unit, at row 1, column 1 and row 1,"):
-        board.check_puzzle(cells)
+        board.check_puzzles(cells[None])
 
 
 @pytest.mark.parametrize(

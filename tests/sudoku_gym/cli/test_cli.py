@@ -51,7 +51,6 @@ def test_the_version(run):
 @pytest.mark.parametrize(
     "arguments, said",
     [
-        (["solve", PUZZLE, "--policy", "dlx", "--threads", "2"], "leave --policy out"),
         (["solve", "no-such.txt"], "no-such.txt: No such file"),
         (["solve", "--policy", "expert-iteration", PUZZLE], "'expert-iteration' proves nothing"),
         (["solve", PUZZLE, "--out", "a.txt"], "ends in .csv"),

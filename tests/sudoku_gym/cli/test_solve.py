@@ -175,18 +175,6 @@ def test_solve_admits_what_it_cannot_decide(run):
     assert code == 1 and out.startswith("undecided")
 
 
-def test_solve_lets_a_network_search(run):
-    pytest.importorskip("torch")
-    arguments = ["--policy", "expert-iteration?search=best-first", "--limit", "2"]
-    code, out, _ = run("solve", PUZZLE, *arguments)
-    assert (code, out) == run("solve", PUZZLE)[:2]
-    assert run("solve", "1" + "." * 15, *arguments)[1].startswith("several solutions")
-    code, out, _ = run("solve", "123....4........", *arguments)
-    assert code == 1 and out.startswith("no solution")
-    few = ["--policy", "expert-iteration?search=best-first&evaluations=1", "--limit", "2"]
-    assert run("solve", "1" + "." * 15, *few)[1].startswith("undecided")
-
-
 @pytest.mark.parametrize("count, said", [(4, "line 3: row 1"), (16, "line 3: row 1")])
 def test_a_wrong_symbol_does_not_make_a_list_one_board(run, tmp_path, count, said):
     """Four boards of 4x4 have as many symbols as one of 8x8, and sixteen have as many rows, too."""

@@ -192,7 +192,7 @@ def test_intervals_over_orbits():
         (np.zeros((0, 4, 4), np.int8), {}, "no puzzle to play"),
         (np.zeros((4, 4), np.int8), {}, r"boards must be \[B, N, N\]"),
         (np.full((2, 4, 4), 5, np.int8), {}, "board 0, row 1, column 1: 5 is no digit"),
-        (np.stack([GRID, np.full_like(GRID, 1)]), {}, "puzzle 1: 1 stands twice in a unit"),
+        (np.stack([GRID, np.full_like(GRID, 1)]), {}, "board 1: 1 stands twice in a unit"),
         (PUZZLE[None], {"batch_size": 0}, "batch_size must be at least 1"),
         (PUZZLE[None], {"max_steps": 0}, "max_steps"),
         (PUZZLE[None], {"actions": "all"}, "actions='all'"),
