@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from sudoku_gym.compiler import intrinsics, lanes
 from sudoku_gym.compiler.jit import njit
-from sudoku_gym.envs.infos import as_rows
 from sudoku_gym.compiler.random_stream import (
     COUNTER,
     new_stream,
@@ -15,6 +14,7 @@ from sudoku_gym.compiler.random_stream import (
     next_uint64,
     next_unit,
 )
+from sudoku_gym.envs.infos import as_rows
 
 WORDS = st.integers(0, 2**64 - 1)
 ROWS = st.lists(st.integers(0, 2**32 - 1), min_size=lanes.NUM_LANES, max_size=lanes.NUM_LANES)
