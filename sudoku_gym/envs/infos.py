@@ -11,10 +11,9 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba import carray
 from numpy.typing import NDArray
 
-from sudoku_gym.compiler.intrinsics import borrowed
+from sudoku_gym.compiler.intrinsics import borrowed, borrowed_rows
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.envs.episodes import PHASE, START_BLANKS, TERMINATED, UNUSED
 from sudoku_gym.kernels.endings import state_constraint_fraction, state_is_solved
@@ -131,12 +130,6 @@ def write_info(counts, b, illegal, num_units, arrays):
 
 
 @njit(cache=True, inline="always")
-def as_rows(array, count, width):
-    """Return a C-contiguous array as `[count, width]`, `borrowed`; `reshape` compiles for long."""
-    return carray(array.ctypes, (count, width))
-
-
-@njit(cache=True, inline="always")
 def write_board(state, b, any_digit, sizes, boards, masks):
     """Write the observation and the mask into `boards[b]` and `masks[b]`."""
     copy_row(state.rows, b, sizes.num_cells, boards, b)
@@ -158,7 +151,7 @@ def _write_mask(state, b, any_digit, sizes, masks):
 def write_chosen(state, chosen, sizes, any_digit, observations, masks, arrays):
     """Write the results of a reset of the boards with `chosen [B]`; leave the others' output."""
     state, sizes, arrays = BoardState(*borrowed(state)), BoardSizes(*sizes), borrowed(arrays)
-    masks, boards = borrowed(masks), as_rows(observations, len(chosen), sizes.num_cells)
+    masks, boards = borrowed(masks), borrowed_rows(observations, len(chosen))
     for b in range(np.uint64(len(chosen))):
         if chosen[b]:
             write_info(state.counts, b, False, sizes.num_units, arrays)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym.compiler.intrinsics import borrowed
+from sudoku_gym.compiler.intrinsics import borrowed, borrowed_rows
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.envs.episodes import (
     AUTORESET_PENDING,
@@ -27,7 +27,6 @@ from sudoku_gym.envs.infos import (
     REWARD_ROW,
     TERMINATIONS,
     TRUNCATIONS,
-    as_rows,
     info_of,
     write_board,
     write_info,
@@ -113,7 +112,7 @@ def step_one(state, action, sizes, tables, rules, observation, mask):
     rules, counts = GameRules(*rules), state.counts
     b = np.uint64(0)  # a literal would compile functions for this value alone
     reward, illegal = step_board(state, b, action, sizes, tables, rules)
-    boards, masks = as_rows(observation, 1, sizes.num_cells), as_rows(mask, 1, len(mask))
+    boards, masks = borrowed_rows(observation, 1), borrowed_rows(mask, 1)
     write_board(state, b, rules.any_digit, sizes, boards, masks)
     return (
         reward,
@@ -156,8 +155,7 @@ def step_boards(state, actions, game, drawn, outputs):
     draw_boards(state, over, pending, sizes, tables, drawn)
     state, sizes, tables = borrowed_board(state, sizes, tables)
     rules, counts, actions = GameRules(*rules), state.counts, borrowed(actions)
-    boards = as_rows(observations, len(counts), sizes.num_cells)
-    masks = borrowed(masks)
+    boards, masks = borrowed_rows(observations, len(counts)), borrowed(masks)
     arrays = borrowed(arrays)
     flags, _, floats = arrays
     for b in range(np.uint64(len(counts))):

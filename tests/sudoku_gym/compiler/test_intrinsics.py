@@ -14,7 +14,6 @@ from sudoku_gym.compiler.random_stream import (
     next_uint64,
     next_unit,
 )
-from sudoku_gym.envs.infos import as_rows
 
 WORDS = st.integers(0, 2**64 - 1)
 ROWS = st.lists(st.integers(0, 2**32 - 1), min_size=lanes.NUM_LANES, max_size=lanes.NUM_LANES)
@@ -37,7 +36,7 @@ def test_borrowed_arrays_and_tuples_are_the_same_arrays():
 
 @njit(cache=True)
 def fill_as_rows(array, count):
-    rows = as_rows(array, count, array.size // count)
+    rows = intrinsics.borrowed_rows(array, count)
     for i in range(rows.shape[0]):
         for j in range(rows.shape[1]):
             rows[i, j] = 100 * i + j
