@@ -121,11 +121,7 @@ class Game:
         self._shown = max(self._shown - 1, 0)
 
     def place(self, row: int, column: int, digit: int) -> None:
-        """Place a digit for the person; the policy goes on from there.
-
-        Raises:
-            ValueError: if the digit is no candidate of the cell.
-        """
+        """Place a digit for the person, a candidate of its cell; the policy goes on from there."""
         action = (row * self.geometry.size + column) * self.geometry.size + digit - 1
         if not self._masks(self.frame.board)[0, action]:
             raise ValueError(f"{self._name(action)} is not legal")

@@ -31,11 +31,7 @@ def legal_placements(
 
 
 def geometry_of_actions(action_space: spaces.Space[Any], geometry: Geometry | None) -> Geometry:
-    """Return the geometry of an environment's placements; None takes the standard boxes.
-
-    Raises:
-        ValueError: if the actions are not the placements of such a board, e.g. with erasures.
-    """
+    """Return the geometry of an environment's placements; None takes the standard boxes."""
     if not isinstance(action_space, spaces.Discrete):
         raise ValueError(f"a board's actions are Discrete, not {action_space}")
     count = int(action_space.n)

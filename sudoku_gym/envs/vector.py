@@ -72,9 +72,6 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
       accepted, since `gym.make` cuts games there by a wrapper that pays nothing.
     - all others as in `SudokuEnv` (`EnvOptions`).
 
-    ## Version History
-    - v0: initial version.
-
     Raises:
         ValueError: if an option has no such value, or the source does not hold such boards.
     """
@@ -152,11 +149,8 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
             The boards int8 `[B, N, N]`, rewards float64 `[B]`, terminations and truncations bool
             `[B]`, and the infos.
 
-        Raises:
-            ValueError: if an action is no action of its board.
-            ResetNeeded: if there was no reset yet, or a board's episode is over and nothing resets
-                it (`AutoresetMode.DISABLED`).
-            ClosedEnvironmentError: after `close`.
+        Errors are those of `SudokuEnv.step`; ResetNeeded also where nothing resets a board whose
+        episode is over (`AutoresetMode.DISABLED`).
         """
         if self.closed:
             raise self._closed_error()

@@ -117,11 +117,7 @@ def group_order(geometry: Geometry) -> int:
 
 @cache
 def cell_sources(geometry: Geometry) -> NDArray[np.int32]:
-    """List the symmetries of the cells: int32 `[G, N**2]`, the source of each cell.
-
-    Raises:
-        ValueError: if there are more than 10,000 of them.
-    """
+    """List the symmetries of the cells, 10,000 at most: int32 `[G, N**2]`, each cell's source."""
     if group_order(geometry) > MAX_LISTED:
         raise ValueError(
             f"{geometry.name} has {group_order(geometry):,} symmetries, too many to list (the "

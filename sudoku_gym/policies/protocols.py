@@ -184,9 +184,6 @@ class PredictorPolicy:
 
     Attributes:
         convergence: of the predictions since the last reset; None if the predictor can't tell.
-
-    Raises:
-        ValueError: if the mode is unknown.
     """
 
     def __init__(

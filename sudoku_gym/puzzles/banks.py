@@ -61,11 +61,7 @@ NAMED_BOARDS = dict(line.split(": ") for line in _LINES.splitlines())
 
 
 def load(name: str, split: str = "all") -> PuzzleSet:
-    """Load a bank of `NAMES`, or one split of it, in arrays of your own.
-
-    Raises:
-        ValueError: if there is no such bank, or it has no such split.
-    """
+    """Load a bank of `NAMES`, or one split of it, in arrays of your own."""
     if name not in NAMES:
         raise ValueError(f"no bank is called {name!r}: use one of {', '.join(NAMES)}")
     if split not in (known := (*SPLITS_OF[name], "all")):
@@ -82,9 +78,6 @@ def orbits_of(name: str) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np
     Returns:
         int8 `[O, N, N]`, solutions from 9x9 up and puzzles below; int8 `[O]`, indices into
         `SPLITS`; uint64 `[O]`, or `[0]` where no keys are stored.
-
-    Raises:
-        ValueError: if there is no such bank or it has no splits.
     """
     if name not in SPLIT_NAMES:
         raise ValueError(

@@ -76,9 +76,6 @@ class TextSudoku:
         geometry: the board.
         turns_left: how many turns the episode has.
         done: whether the episode is over.
-
-    Raises:
-        ValueError: if an option has no such value.
     """
 
     def __init__(self, options: TextOptions | None = None, **fields: Any) -> None:
@@ -136,9 +133,6 @@ class TextSudoku:
 
         Args:
             text: whatever the model wrote; see `read_command` and `read_answer`.
-
-        Raises:
-            RuntimeError: if the episode is over, or there was no reset yet.
         """
         if self.done:
             raise RuntimeError("the episode is over: call reset() before step()")

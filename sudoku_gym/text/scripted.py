@@ -16,12 +16,8 @@ from sudoku_gym.text.parsing import read_answer
 class ScriptedModel:
     """Answers messages of `TextSudoku` by the moves of a policy.
 
-    It knows nothing but the text: the board is read from each message.
-
-    Args:
-        policy: chooses the moves.
-        geometry: the board.
-        seed: of the policy's draws.
+    It knows nothing but the text: the board is read from each message. `seed` is of the policy's
+    draws.
     """
 
     def __init__(self, policy: Policy, geometry: Geometry, seed: int = 0) -> None:
