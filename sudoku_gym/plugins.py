@@ -185,9 +185,9 @@ def checked_options(
     """
     options = {**given, **written}
     called: Any = getattr(factory, "func", factory)  # of a partial
-    hints: dict[str, Any] = {}
+    hints, is_class = dict[str, Any](), isinstance(called, type)
     with suppress(TypeError, NameError, AttributeError):  # a callable object, a type not imported
-        hints = get_type_hints(called.__init__ if isinstance(called, type) else called)
+        hints = get_type_hints(called.__init__ if is_class else called)
     parameters = signature(factory).parameters.values()
     taken = [each.name for each in parameters if each.kind is not Parameter.VAR_KEYWORD]
     for key, value in options.items():

@@ -294,8 +294,8 @@ def copy_puzzle(stream, drawing, chosen, scratch, boards, solved, b):
     row_step, column_step = (1, size) if transpose else (size, 1)
     blanks, reveal = 0, 0
     if num_blanks >= 0:
-        for cell in range(size * size):
-            blanks += puzzles[index, cell] == 0
+        for place in range(size * size):
+            blanks += puzzles[index, place] == 0
         reveal = blanks - num_blanks
     source, target, cell = np.uint64(index), np.uint64(b), np.uint64(0)
     for row in range(np.uint64(size)):
