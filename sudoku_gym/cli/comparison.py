@@ -233,7 +233,7 @@ def _row_numbers(file: str, total: int) -> NDArray[np.int64]:
 
 
 def _rated(whole: PuzzleSet, ratings: str) -> PuzzleSet:
-    rows = rows_of(Tasks(f"rating={ratings}"), whole, np.arange(len(whole))).members
+    _, _, rows = rows_of(Tasks(f"rating={ratings}"), whole, np.arange(len(whole)))
     if not len(rows):
         raise ValueError(f"{whole.name} has no puzzle with --rating {ratings}")
     return whole[np.unique(rows)]
