@@ -64,6 +64,21 @@ def borrowed_rows(_typing, array, count):
 
 
 @intrinsic
+def prefetch(_typing, array, row, column):
+    """Ask for `array[row, column]` of a C-contiguous array to be brought near; changes nothing."""
+
+    def generate(context, builder, signature, arguments):
+        pointer = _address(context, builder, signature, arguments)
+        word = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, word, word, word])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        builder.call(function, [pointer, word(0), word(3), word(1)])
+        return context.get_dummy_value()
+
+    return types.none(array, row, column), generate
+
+
+@intrinsic
 def popcount(_typing, word):
     """Return how many bits of a uint32 or uint64 are set, of the same type."""
 

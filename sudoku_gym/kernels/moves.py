@@ -61,13 +61,17 @@ def set_up(state, b, sizes, tables, scratch):
 
     Without `seen` no two may clash. `scratch`, (int32 `[N**2]`, uint64 `[U + 1]`), is overwritten.
     """
-    rows, _, counts = state
+    rows, candidates, counts = state
     cells, distinct = sizes.num_cells, sizes.distinct_at
     order, used = scratch
     num_givens = _list_givens(rows, b, sizes, order)
     fill_row(rows, b, distinct, rows.shape[1] - distinct, 0)
-    satisfied = _note_givens(rows, b, num_givens, sizes, tables, order, used)
-    _open_rest(state, b, sizes, tables, used)
+    # The first way takes some K operations a given, the second some N**2 in all.
+    if np.int64(num_givens) * candidates.shape[1] < 4 * cells:
+        satisfied = _close_peers(state, b, num_givens, sizes, tables, order)
+    else:
+        satisfied = _note_givens(rows, b, num_givens, sizes, tables, order, used)
+        _open_rest(state, b, sizes, tables, used)
     counts[b, BLANKS], counts[b, SATISFIED] = cells - np.int64(num_givens), satisfied
     _count(state, b, sizes)
 
@@ -82,6 +86,35 @@ def _list_givens(rows, b, sizes, order):
         order[num_givens] = cell
         num_givens += np.uint64(is_given)
     return num_givens
+
+
+@inlined
+def _close_peers(state, b, num_givens, sizes, tables, order):
+    """Remove each given from its peers' candidates; return the number of satisfied units."""
+    rows, candidates, _ = state
+    size, num_units, distinct, seen = sizes.size, sizes.num_units, sizes.distinct_at, sizes.seen_at
+    cell_units, peer_bits = tables.cell_units, tables.peer_bits
+    row, satisfied = np.uint64(b), 0
+    _open_all(candidates, b, sizes)
+    for i in range(num_givens):
+        given = np.uint64(order[i])
+        digit = np.int64(rows[row, given])
+        shift = np.uint64(digit - 1)
+        for k in range(np.uint64(candidates.shape[1])):
+            candidates[row, k] &= ~(peer_bits[given, k] << shift)
+        word, first = word_and_bit(given, tables)
+        candidates[row, word] &= ~(all_digits(sizes) << first)
+        for j in range(np.uint64(cell_units.shape[1])):
+            unit = np.int64(cell_units[given, j])
+            if unit < num_units:
+                is_new = True
+                if seen < rows.shape[1]:
+                    times = np.uint64(seen + unit * size + digit - 1)
+                    rows[row, times] += 1
+                    is_new = rows[row, times] == 1
+                rows[row, np.uint64(distinct + unit)] += is_new
+                satisfied += rows[row, np.uint64(distinct + unit)] == size
+    return satisfied
 
 
 @inlined
@@ -128,6 +161,18 @@ def _open_rest(state, b, sizes, tables, used):
             first += np.uint64(size)
             cell += np.uint64(1)
         candidates[row, k] = word
+
+
+@inlined
+def _open_all(candidates, b, sizes):
+    """Make every digit a candidate of every cell."""
+    size, a_word = sizes.size, sizes.cells_a_word
+    row, last = np.uint64(b), np.uint64(candidates.shape[1] - 1)
+    in_last = sizes.num_cells - np.int64(last) * a_word
+    full = ~np.uint64(0)
+    for k in range(last):
+        candidates[row, k] = full >> np.uint64(64 - a_word * size)
+    candidates[row, last] = full >> np.uint64(64 - in_last * size)
 
 
 @inlined

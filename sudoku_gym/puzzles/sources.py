@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sudoku_gym import plugins
-from sudoku_gym.compiler.intrinsics import borrowed
+from sudoku_gym.compiler.intrinsics import borrowed, prefetch
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.compiler.random_stream import new_stream, next_below, next_unit
 from sudoku_gym.geometry import Geometry
@@ -284,6 +284,8 @@ def copy_puzzle(stream, drawing, chosen, scratch, boards, solved, b):
     rows, columns, digits = scratch
     size = len(rows)
     transpose = False
+    prefetch(puzzles, index, 0)
+    prefetch(solutions, index, 0)
     if augment:
         transpose = draw_symmetry(stream, group, rows, columns, digits)
     else:

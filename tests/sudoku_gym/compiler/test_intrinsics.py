@@ -66,6 +66,7 @@ def test_bits_are_counted_and_the_lowest_is_found(word):
 @njit(cache=True)
 def spread_and_gather(word, array, row, column):
     intrinsics.spread_bits(word, array, row, column)
+    intrinsics.prefetch(array, row, column)
     return intrinsics.nonzero_bits(array, row, column)
 
 
