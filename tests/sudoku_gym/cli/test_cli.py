@@ -52,7 +52,6 @@ def test_the_version(run):
     "arguments, said",
     [
         (["solve", "no-such.txt"], "no-such.txt: No such file"),
-        (["solve", "--policy", "expert-iteration", PUZZLE], "'expert-iteration' proves nothing"),
         (["solve", PUZZLE, "--out", "a.txt"], "ends in .csv"),
         (["fly"], "no command 'fly': use one of train"),
         (["app", "--auth", "ada"], "write user:password"),
