@@ -38,7 +38,7 @@ from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.solver import FoundSolutions
 from sudoku_learning.networks import POLICY_AND_VALUE, Network, seeded
-from sudoku_learning.training.run_folder import checkpoint_in
+from sudoku_learning.training.checkpoint import checkpoint_in
 
 FLOORS = {
     "masked-random": MaskedRandom,

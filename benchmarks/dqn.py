@@ -197,7 +197,7 @@ def untrained(settings: DQNConfig, seed: int) -> Any:
 
 def saved(folder: Path) -> dict[str, Any]:
     from sudoku_learning.training import checkpoint
-    from sudoku_learning.training.run_folder import checkpoint_in
+    from sudoku_learning.training.checkpoint import checkpoint_in
 
     return checkpoint.read_config_file(checkpoint_in(folder))
 

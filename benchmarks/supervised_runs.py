@@ -50,7 +50,7 @@ def train(config: Any, make_learner: Callable[..., Any]) -> Training[Any]:
     """Train a run to its end, or what is left of it."""
     exists = (config.run / "config.json").exists()
     training = Training(replace(config, resume=exists), make_learner)
-    if not training.finished:
+    if not training.limit_met:
         training.run(Console())
     return training
 

@@ -72,7 +72,7 @@ def main(argv=None):
     players = {name: load_policy(name) for name in ("masked-random", "hidden-singles")}
     untrained = Reinforce(config, training.RunGenerators(config.seed))
     players["untrained"] = networks.NetworkPolicy(untrained.network)
-    if run.finished:
+    if run.limit_met:
         print(f"The run in {config.run} is complete.")
     run.run(Console())
     players["REINFORCE"] = run.learner.policy()

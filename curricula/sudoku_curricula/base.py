@@ -37,11 +37,7 @@ class Results(NamedTuple):
 
     @classmethod
     def of(cls, games: Iterable[tuple[int, int, int]], advantages: float = nan) -> Results:
-        """Return results from triples of task, successes and count.
-
-        Raises:
-            ValueError: unless 0 <= successes <= count, and count >= 1.
-        """
+        """Return results from triples of task, successes and count, at least 1; else ValueError."""
         tasks, successes, counts = np.array(sorted(games), np.int64).reshape(-1, 3).T
         for won, played in zip(successes.tolist(), counts.tolist(), strict=True):
             if not 0 <= won <= played > 0:
@@ -53,8 +49,7 @@ class Schedule(ABC):
     """Weights over tasks, and how results move them.
 
     A subclass defines `weights` and `update`, and names the attributes that a resumed run needs in
-    `kept`, beside those of its base class: arrays, or what JSON holds. A frozen configuration
-    starts it with `build()`. One whose tasks are levels of blanks that rise is a `LevelSchedule`.
+    `kept`, beside those of its base class: arrays, or what JSON holds.
 
     Args:
         tasks: the tasks, as a text of `sudoku_gym.puzzles.Tasks`.
@@ -98,11 +93,7 @@ class Schedule(ABC):
         return {"schedule": type(self).__name__, "tasks": self.tasks.text, **state, **arrays}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue from a state that `state_dict` of an equal schedule returned.
-
-        Raises:
-            ValueError: if the state is another schedule's, or of other tasks.
-        """
+        """Continue from a state; ValueError if it is another schedule's, or of other tasks."""
         own = type(self).__name__, self.tasks.text
         if (state["schedule"], state["tasks"]) != own:
             raise ValueError(
@@ -136,21 +127,17 @@ class LevelSchedule(Schedule):
     of a single level is reset in `start_level`.
 
     Args:
-        start: the first level.
-        stop: the last level.
+        start, stop: the first and the last level.
         step: how many blanks a promotion adds; the last one stops at `stop`.
         metric: as in `Schedule`.
 
     Attributes:
         levels: all of them, rising.
         level: the current number of blanks.
-        finished: True once the last level is mastered or has reached its limit of updates.
+        finished: True once the last level is over.
         history: the levels done, in order; the last level too, once finished.
         updates: updates at the current level.
         rate: share of successes in the latest results at this level; None before the first.
-
-    Raises:
-        ValueError: as `check_levels`.
     """
 
     kept: ClassVar[tuple[str, ...]] = ("level", "rate")
@@ -163,14 +150,9 @@ class LevelSchedule(Schedule):
         self.history: list[Advance] = []
         self.rate: float | None = None
 
-    def distribution(self) -> dict[int, float]:
-        """Return the levels to train on and their weights, which sum to 1."""
-        return {self.level: 1.0}
-
     def weights(self) -> NDArray[np.float64]:
-        """Return `distribution` as weights of the tasks."""
-        shares = self.distribution()
-        return np.array([shares.get(level, 0.0) for level in self.levels])
+        """Return the weights of the levels, float64 `[T]`: 1 for the current one."""
+        return (np.array(self.levels) == self.level).astype(np.float64)
 
     def update(self, results: Results) -> bool:
         """Feed the results of the current level, and move it if they allow it."""
@@ -194,13 +176,10 @@ class LevelSchedule(Schedule):
 
     @abstractmethod
     def record(self, successes: int, count: int) -> Reason | None:
-        """Record results of the current level, and decide whether it is over.
+        """Record results of the current level, at least one, and decide whether it is over.
 
-        `update` calls it with a `count` of at least 1, after it has counted this update and set
-        `rate`, which may be set anew here. Once the schedule is finished the result is ignored.
-
-        Returns:
-            `"success"` if the level is mastered, `"limit"` if its updates are used up, else None.
+        `update` has counted this update and set `rate`, which may be set anew here. Returns
+        `"success"` if the level is mastered, `"limit"` if its updates are used up, else None.
         """
 
     def start_level(self) -> None:
@@ -289,15 +268,10 @@ registered_group(ScheduleConfig, lambda: all_schedules().values())
 
 
 def configure_schedule(name: str, **options: Any) -> ScheduleConfig:
-    """Return a schedule's configuration by its name.
+    """Return a schedule's configuration by its name, a key of `all_schedules`.
 
-    Args:
-        name: a key of `all_schedules`; options may stand in it too, as in `"success-rate?start=2"`.
-        **options: the fields of the configuration, e.g. `start=2, stop=12`.
-
-    Raises:
-        ValueError: if there is no such schedule, it has no such option (the message lists those
-            it has), or a value is out of range.
+    Its fields are options, which may stand in the name too, as in `"success-rate?start=2"`.
+    ValueError if there is no such schedule or option, or a value is out of range.
     """
     known, written = plugins.split_options(name)
     schedules = SCHEDULES if known in SCHEDULES else all_schedules()

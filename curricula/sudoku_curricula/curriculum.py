@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from sudoku_curricula import curves
 from sudoku_curricula.base import COMPLETION, LevelSchedule, Results, Schedule, blanks_of
-from sudoku_curricula.episodes import EpisodeQueue
 from sudoku_gym.puzzles.sources import Blanks
+from sudoku_gym.puzzles.tasks import Tasks
 
+_PENDING, _NO_TASK = -2, -1  # of episodes without an end, and those that do not count
 _SHOWN = 64  # tasks, at most, of which each has its curves
 
 SetBlanks = Callable[[Any], Any]
@@ -37,7 +38,7 @@ class Curriculum:
     `report_held_out` feeds greedy games on held-out puzzles.
 
     Args:
-        schedule: the schedule to feed.
+        schedule: is fed.
         set_blanks: called with the weights at once, and whenever they move; before that with the
             last level, so that one that can't be served is noticed.
         episodes_per_update: training episodes per update of the schedule; of a `LevelSchedule`
@@ -92,11 +93,9 @@ class Curriculum:
         self._queue.drop(np.asarray(numbers))
 
     def end(self, numbers: ArrayLike, infos: Sequence[Mapping[str, Any]]) -> None:
-        """Report episodes that ended; update the schedule once enough are counted.
+        """Report episodes that ended, by what `begin` returned for them, int64 `[E]`.
 
-        Args:
-            numbers: what `begin` returned for them, int64 `[E]`.
-            infos: the last info of each, with `is_success` and `task` or `level`.
+        The last info of each has `is_success` and `task` or `level`.
         """
         self._queue.end(np.asarray(numbers), infos)
         self.count(*self._queue.pop())
@@ -125,9 +124,7 @@ class Curriculum:
     def report(self, measured: Mapping[str, tuple[int, int]]) -> None:
         """Report what an iteration measured, and feed the schedule if it moves by one of these.
 
-        Args:
-            measured: successes and count of other metrics than completion, e.g.
-                `{"policy_accuracy": (880, 1000)}`.
+        They are successes and counts, e.g. `{"policy_accuracy": (880, 1000)}`.
         """
         for metric, (successes, count) in measured.items():
             if count:
@@ -143,15 +140,8 @@ class Curriculum:
         its level, and are repeated at each new one, so a level that is mastered already costs no
         training; those of others are spread over the tasks by their weights.
 
-        Args:
-            held_out: plays the held-out games.
-
-        Returns:
-            The shares solved on the tasks (at the last level that was played), and of the minimal
-            puzzles.
-
-        Raises:
-            ValueError: if tasks are single puzzles.
+        Returns the shares solved on the tasks (at the last level that was played), and of the
+        minimal puzzles; ValueError if tasks are single puzzles.
         """
         schedule = self.schedule
         if isinstance(schedule, LevelSchedule):
@@ -176,8 +166,7 @@ class Curriculum:
     def state_dict(self) -> dict[str, Any]:
         """Return the schedule's state and the episodes not yet fed to it; fit for JSON.
 
-        Episodes that are running are left out, and so are those held back for them: whoever resumes
-        begins new ones.
+        Episodes that are running, or held back for one, are left out: who resumes begins new ones.
         """
         return {
             "schedule": self.schedule.state_dict(),
@@ -187,11 +176,7 @@ class Curriculum:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue from a state that `state_dict` returned, and push the weights again.
-
-        Raises:
-            ValueError: if it is the state of another schedule.
-        """
+        """Continue from a state, and push the weights again; raises as that of `Schedule`."""
         self.schedule.load_state_dict(state["schedule"])
         self._set_blanks(self.schedule.blanks())
         self.start_clock(state["steps"])
@@ -285,3 +270,56 @@ def shares_of(games: int, weights: NDArray[np.float64]) -> list[int]:
     for task in np.argsort(counts - exact, kind="stable")[: games - counts.sum()]:
         counts[task] += 1
     return list(map(int, counts))
+
+
+class EpisodeQueue:
+    """Holds episodes back until all that began before them have ended, so as to count them fairly.
+
+    Boards that are stepped together begin together, and those that end at one step are all solved
+    or all failed: whoever counts episodes as they end meets waves of one kind, and a share of
+    successes that no player has. Counted in the order of their beginnings, any first n of them are
+    a fair sample. An episode's number is its place in that order.
+    """
+
+    def __init__(self, tasks: Tasks) -> None:
+        self._tasks = tasks
+        self._first = 0  # the number of the oldest episode held
+        self._records = np.empty((0, 2), np.int64)  # task and success of those from `_first` on
+
+    def begin(self, count: int) -> NDArray[np.int64]:
+        """Return the numbers of `count` episodes that begin now, int64 `[count]`."""
+        start = self._first + len(self._records)
+        self._records = np.append(self._records, np.full((count, 2), _PENDING), axis=0)
+        return np.arange(start, start + count)
+
+    def end(self, numbers: NDArray[np.int64], infos: Sequence[Mapping[str, Any]]) -> None:
+        """Enter the last infos of episodes, with `is_success` and `task` or `level`."""
+        successes = [info["is_success"] for info in infos]
+        tasks = tasks_of(infos, self._tasks)
+        self._records[numbers - self._first] = np.array([tasks, successes], np.int64).T
+
+    def drop(self, numbers: NDArray[np.int64]) -> None:
+        """Enter episodes that were reset before their end: they are never counted."""
+        self._records[numbers - self._first] = _NO_TASK
+
+    def pop(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Remove the episodes that may be counted.
+
+        Returns their R tasks, rising, int64 `[R]`; numbers and successes of each, int64 `[R, 2]`.
+        """
+        waiting = self._records[:, 0] == _PENDING
+        count = int(waiting.argmax()) if waiting.any() else len(waiting)
+        ended, self._records = self._records[:count], self._records[count:]
+        self._first += count
+        tasks, successes = ended[ended[:, 0] != _NO_TASK].T
+        each = [np.bincount(tasks[i], minlength=len(self._tasks)) for i in (..., successes > 0)]
+        played = np.flatnonzero(each[0])
+        return played, np.array(each).T[played]
+
+
+def tasks_of(infos: Sequence[Mapping[str, Any]], tasks: Tasks) -> list[int]:
+    """Return the task of each info, -1 for none: `task`, or that of its `level`."""
+    return [
+        int(info["task"]) if "task" in info else tasks.of_blanks.get(int(info["level"]), _NO_TASK)
+        for info in infos
+    ]

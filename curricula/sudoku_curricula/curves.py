@@ -67,15 +67,10 @@ class ScalarWriter(Protocol):
 
 
 def read_curves(folder: str | os.PathLike[str]) -> Curves:
-    """Read the curves of a run back, as TensorBoard shows them.
+    """Read the curves of a run back, as TensorBoard shows them: `{tag: (steps, values)}`.
 
-    Returns:
-        `{tag: (steps, values)}`, the steps rising; of several points at one step the last. What is
-        no number, nan or infinite, is left out.
-
-    Raises:
-        ValueError: if the folder holds no curves.
-        ModuleNotFoundError: if tensorboard is not installed.
+    Steps rise; of several points at one step the last counts. What is nan or infinite is left out.
+    ValueError if the folder holds no curves.
     """
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 

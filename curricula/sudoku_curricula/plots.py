@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from itertools import cycle
 from math import ceil, floor, log10
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -32,7 +31,6 @@ _LABELS = 8  # tasks, at most, that are named beside a heat map
 _DECADES = 2  # a loss that spans more than this many is drawn on a logarithmic axis
 _SHARES = ("curriculum", "evaluation", "training", "search")  # groups that hold shares
 _LOG_AXIS_MIN = 1e-5  # the lower end of logarithmic axes: some losses fall to 0
-_NO_FLOORS: Floors = MappingProxyType({})
 
 
 def plot(
@@ -55,7 +53,7 @@ def plot_runs(
     path: str | os.PathLike[str],
     *,
     compare: bool = False,
-    floors: Floors = _NO_FLOORS,
+    floors: Floors | None = None,
 ) -> None:
     """Draw the curves of runs over environment steps, a panel each, in the order of the groups.
 
@@ -70,8 +68,8 @@ def plot_runs(
             `{"evaluation/completion_rate": {"hidden singles": 0.53}}`.
 
     Raises:
-        ValueError: if a folder holds no curves, or there are more to compare than colours; if the
-            path does not end in `.png`.
+        ValueError: if a folder holds no curves, there are more than colours to compare, or `path`
+            is of another kind.
     """
     check_suffix(path, "a plot", ".png")
     if compare and len(folders) > len(_COLOURS):
@@ -92,7 +90,7 @@ def plot_runs(
     figure = _figure(len(tags) + len(heats))
     panels = iter(figure.axes)
     for tag in tags:
-        _draw_panel(next(panels), tag, list(runs_by_folder.values()), floors.get(tag, {}))
+        _draw_panel(next(panels), tag, list(runs_by_folder.values()), (floors or {}).get(tag, {}))
     for heat in heats:
         _draw_heat(next(panels), *heat)
     for axes in panels:
@@ -106,12 +104,9 @@ def plot_runs(
 
 
 def tags_of(runs: Runs) -> list[str]:
-    """Return the names of the curves to draw, in the order of the groups.
+    """Return the names of the curves to draw, in the order of the groups; ValueError if none.
 
     The iteration, a straight line, is left to TensorBoard.
-
-    Raises:
-        ValueError: if no curve belongs to a group.
     """
     found = sorted({tag for run in runs for tag in run} - {curves.ITERATION})
     tags = [tag for group in curves.GROUPS for tag in found if tag.startswith(f"{group}/")]

@@ -20,8 +20,7 @@ with suggest_extra("sudoku_curricula.rllib"):
 
 from sudoku_curricula import curves
 from sudoku_curricula.base import ScheduleConfig
-from sudoku_curricula.curriculum import Curriculum, PlayHeldOut
-from sudoku_curricula.episodes import EpisodeQueue
+from sudoku_curricula.curriculum import Curriculum, EpisodeQueue, PlayHeldOut
 from sudoku_curricula.wrappers import find_set_blanks
 
 CURRICULUM = "curriculum"  # key in a checkpoint's state
@@ -49,25 +48,14 @@ def add_curriculum(
     held_out: Callable[[Algorithm], PlayHeldOut] | None = None,
     **options: Any,
 ) -> _Config:
-    """Add a `CurriculumCallback`, whose state the algorithm's checkpoints then hold.
+    """Add a `CurriculumCallback` with these arguments, whose state checkpoints then hold.
 
-    RLlib tells callbacks nothing of saving, so the configuration's class of algorithm becomes a
-    subclass of it that adds the state.
-
-    Args:
-        config: is changed, and returned.
-        schedule: see `CurriculumCallback`, as all others.
-        held_out: plays held-out puzzles.
-        **options: further arguments of the callback.
+    RLlib tells callbacks nothing of saving, so the class of algorithm becomes a subclass of the
+    same name that adds the state. `config` is changed, and returned.
     """
     callback: Any = partial(CurriculumCallback, schedule, held_out, **options)
     config.callbacks(callback)
-    config.algo_class = _with_curriculum_in_checkpoints(config.algo_class)
-    return config
-
-
-def _with_curriculum_in_checkpoints(algorithm_class: Any) -> Any:
-    """Return a subclass of an algorithm, of the same name."""
+    algorithm_class: Any = config.algo_class
 
     class WithCurriculum(algorithm_class):
         def get_state(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
@@ -80,7 +68,8 @@ def _with_curriculum_in_checkpoints(algorithm_class: Any) -> Any:
                 _callback_of(self).load_state_dict(state[CURRICULUM])
 
     WithCurriculum.__name__ = algorithm_class.__name__
-    return WithCurriculum
+    config.algo_class = WithCurriculum
+    return config
 
 
 def _callback_of(algorithm: Any) -> CurriculumCallback:
@@ -89,26 +78,21 @@ def _callback_of(algorithm: Any) -> CurriculumCallback:
 
 
 class CurriculumCallback(RLlibCallback):
-    """Moves the number of blanks by measured success while an algorithm learns.
+    """Lets a schedule choose the tasks, by measured success, while an algorithm learns.
 
     `add_curriculum(config, SuccessRateConfig(start=2, stop=12))` adds it to a configuration; RLlib
-    then makes one in every process.
-
-    The level is pushed to all runners, those of the evaluation too: when the algorithm is made, the
-    level moves, a lost runner has been restarted, or a checkpoint has been loaded.
-
-    Each result of `train` holds the curves of `sudoku_curricula.curves`, e.g.
-    `result["curves"]["curriculum/blanks"]`; see `write_curves`.
+    then makes one in every process. The weights are pushed to all runners, those of the evaluation
+    too: when the algorithm is made, they move, a lost runner has been restarted, or a checkpoint
+    has been loaded. Each result of `train` holds the curves, see `write_curves`.
 
     Args:
         schedule: the configuration of the schedule.
         held_out: takes the algorithm and returns a `PlayHeldOut`, e.g.
-            `partial(sudoku_agents.rllib.held_out, source="4x4")`. With None the schedule uses the
+            `partial(sudoku_agents.rllib.held_out, source="4x4")`. None feeds the schedule with the
             training episodes, which explore and so understate the skill.
-        evaluate_every: environment steps, at least, between two evaluations on held-out puzzles;
-            0 plays them at each result of `train`.
-        episodes_per_update: without `held_out`, training episodes at the current level per update
-            of the schedule.
+        evaluate_every: environment steps, at least, between two calls of `held_out`; 0 plays at
+            each result of `train`.
+        episodes_per_update: without `held_out`, see `Curriculum`.
 
     Attributes:
         curriculum: counts episodes and moves the level; None in the runners' processes.

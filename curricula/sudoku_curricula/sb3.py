@@ -18,8 +18,7 @@ with suggest_extra("sudoku_curricula.sb3"):
 
 from sudoku_curricula import curves
 from sudoku_curricula.base import Schedule
-from sudoku_curricula.curriculum import Curriculum, PlayHeldOut
-from sudoku_curricula.episodes import tasks_of
+from sudoku_curricula.curriculum import Curriculum, PlayHeldOut, tasks_of
 
 _LOSSES = {  # SB3's metric name -> our curve name and the sign
     "train/policy_gradient_loss": (curves.POLICY_LOSS, 1),
@@ -41,13 +40,11 @@ class CurriculumCallback(BaseCallback):
 
     Args:
         schedule: e.g. `make_schedule("success-rate", start=2, stop=12)`.
-        held_out: plays held-out puzzles, e.g. `sudoku_learning.training.HeldOut`; see
-            `PlayHeldOut`. None feeds the schedule with the training episodes, which explore and so
-            understate the skill.
+        held_out: a `PlayHeldOut`, e.g. `sudoku_learning.training.HeldOut`. None feeds the schedule
+            with the training episodes, which explore and so understate the skill.
         evaluate_every: environment steps between two calls of `held_out`; None makes ten of them
             in a run. A run that ends without an update of its schedule warns.
-        episodes_per_update: without `held_out`, training episodes per update of the schedule; see
-            `Curriculum`.
+        episodes_per_update: without `held_out`, see `Curriculum`.
 
     Attributes:
         curriculum: counts episodes and moves the level; None before training.

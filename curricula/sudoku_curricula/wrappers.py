@@ -29,9 +29,7 @@ class CurriculumWrapper(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
     Args:
         env: an environment with `set_blanks`, below any number of wrappers.
         schedule: e.g. `make_schedule("success-rate", start=2, stop=12)`.
-        episodes_per_update: episodes per update of the schedule, an iteration of Algorithm 1
-            (Agarwal et al.); see `Curriculum`.
-        writer: receives the curves; None disables logging.
+        episodes_per_update, writer: see `Curriculum`.
 
     Raises:
         AttributeError: if no layer of `env` has `set_blanks`.
@@ -113,11 +111,7 @@ class VectorCurriculumWrapper(SudokuVectorWrapper):
 
 
 def find_set_blanks(envs: VectorEnv[Any, Any, Any]) -> SetBlanks:
-    """Return `set_blanks` of a vector environment, else a call of that of each of its own.
-
-    Raises:
-        AttributeError: if it has neither.
-    """
+    """Return `set_blanks` of a vector environment, else a call of that of each of its own."""
     base = envs.unwrapped
     if hasattr(base, "set_blanks"):
         method: SetBlanks = base.set_blanks

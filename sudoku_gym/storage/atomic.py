@@ -80,7 +80,6 @@ def locked(lock_file: Path, refusal: str) -> Iterator[None]:
 
     Raises:
         ValueError: with the text `refusal`, at once, if another process holds the lock.
-        OSError: if the lock file can't be made, or the disk has no locks.
     """
     try:
         held = FileLock(lock_file).acquire(timeout=0)

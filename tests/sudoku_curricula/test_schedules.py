@@ -67,10 +67,10 @@ def test_success_rate_forgets_what_left_the_window():
 
 def test_success_rate_rehearses_lower_levels():
     schedule = SuccessRateConfig(start=4, stop=9, step=2, rehearsal=0.3).build()
-    assert schedule.distribution() == {4: 1.0}
+    assert schedule.blanks() == {4: 1.0}
     feed(schedule, 1.0, count=400)
     feed(schedule, 1.0, count=400)
-    assert schedule.distribution() == pytest.approx({4: 0.15, 6: 0.15, 8: 0.7})
+    assert schedule.blanks() == pytest.approx({4: 0.15, 6: 0.15, 8: 0.7})
 
 
 def test_algorithm_1_says_which_way_it_advanced():
@@ -111,7 +111,7 @@ def test_laws_of_every_schedule_and_exact_resume(name, results, cut):
         moved = update(schedule, level, successes, successes + failures)
         assert moved == (schedule.level != before)
         assert schedule.level >= before
-        weights = schedule.distribution()
+        weights = schedule.blanks()
         assert max(weights) == schedule.level
         assert sum(weights.values()) == pytest.approx(1)
         if resumed is not None:
@@ -121,7 +121,7 @@ def test_laws_of_every_schedule_and_exact_resume(name, results, cut):
             resumed.load_state_dict(json.loads(json.dumps(schedule.state_dict())))
     if resumed is not None:
         assert resumed.state_dict() == schedule.state_dict()
-        assert resumed.distribution() == schedule.distribution()
+        assert resumed.blanks() == schedule.blanks()
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_laws_of_every_schedule_and_exact_resume(name, results, cut):
         (
             "exponential",
             {},
-            "no schedule is called 'exponential': use algorithm-1, bandit",
+            "no schedule is called 'exponential': use bandit, constant",
         ),
     ],
 )

@@ -27,7 +27,7 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.exact_cover import constraint_members, constraint_table
 from sudoku_gym.policies import ModelCard
 from sudoku_gym.solver import FoundSolutions
-from sudoku_gym.storage.checks import check_counts
+from sudoku_gym.storage.checks import check_counts, check_not_negative
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import NO_RESTARTS, Network, Restarts, evaluate_boards
 
@@ -113,10 +113,7 @@ class BestFirstConfig:
 
     def __post_init__(self) -> None:
         check_counts(self, "evaluations")
-        if self.full_evaluations < 0:
-            raise ValueError(
-                f"full_evaluations must not be negative, but is {self.full_evaluations}"
-            )
+        check_not_negative(self, "full_evaluations")
 
 
 def best_first_search(

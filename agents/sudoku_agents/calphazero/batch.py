@@ -61,7 +61,7 @@ class SelfPlayBatch(RecurrentBatch):
             found = {name: head(features) for name, head in network.heads.items()}
             states = features.recurrent_states
         else:
-            found = network.forward_all_rounds(boards, masks, self._geometry)
+            found = network(boards, masks, self._geometry, all_rounds=True)
         logits, is_won = found["policy"], wins.any(1, keepdim=True)
         among = torch.softmax(logits.detach().masked_fill(~(wins | ~is_won), -torch.inf), -1)
         policies = torch.where(is_won, among, torch.from_numpy(self._policies))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from sudoku_agents.calphazero.search import SearchConfig
-from sudoku_gym.storage.checks import check_counts, check_positive, check_shares
+from sudoku_gym.storage.checks import check_counts, check_not_negative, check_positive, check_shares
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import AttentionConfig, FactorGraphConfig, MLPConfig
 from sudoku_learning.training import OptimizerConfig, TrainingConfig
@@ -91,8 +91,7 @@ class CAlphaZeroConfig(TrainingConfig):
         """Check the values."""
         super().__post_init__()
         check_counts(self, "games", "replay_iterations", "updates", "segments", "search_rounds")
-        if self.temperature < 0:
-            raise ValueError(f"temperature must not be negative, but is {self.temperature}")
+        check_not_negative(self, "temperature")
         check_shares(self, "revealed", "ruled_out", "average")
         if self.loss.every_action and not isinstance(self.network, MLPConfig | AttentionConfig):
             raise ValueError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -10,7 +9,7 @@ from typing import ClassVar, Literal
 from sudoku_curricula.schedules import SuccessRateConfig
 from sudoku_gym.board.actions import Actions
 from sudoku_gym.plugins import find_env
-from sudoku_gym.storage.checks import check_counts, check_positive, check_shares
+from sudoku_gym.storage.checks import check_counts, check_not_negative, check_positive, check_shares
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import FactorGraphConfig
 from sudoku_learning.training import CurriculumConfig, OptimizerConfig, TrainingConfig
@@ -137,9 +136,7 @@ class DQNConfig(TrainingConfig):
                 body = replace(body, convergence_margin=None)
             for name, value in (("values", "plain"), ("targets", targets), ("network", body)):
                 object.__setattr__(self, name, value)
-        for name in ("random_moves", "sampling_restarts"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"{name} must not be negative, but is {getattr(self, name)}")
+        check_not_negative(self, "random_moves", "sampling_restarts")
         if self.values == "solvable" and self.reward == "dense":
             raise ValueError(
                 "values='solvable' lie between 0 and 1, dense returns do not: use values='plain'"

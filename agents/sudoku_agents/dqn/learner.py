@@ -7,7 +7,7 @@ et al. (2016) for double targets; Schaul et al. (2016) for `priority`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from math import ceil
 
@@ -23,25 +23,16 @@ from sudoku_curricula import curves
 from sudoku_gym.board.actions import sample_actions
 from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_gym.puzzles.sources import Blanks
-from sudoku_learning.networks import FactorGraphBody, Network, NetworkPolicy, Restarts
+from sudoku_learning.networks import FactorGraphBody, NetworkPolicy, Restarts
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.recurrent import run_updates
-from sudoku_learning.training import (
-    EMA,
-    LearnerState,
-    Optimizer,
-    Progress,
-    Report,
-    RunGenerators,
-    train_cli,
-)
+from sudoku_learning.training import EMA, Optimizer, Progress, Report, RunGenerators, train_cli
 from sudoku_learning.training.environments import geometry_of_env, training_envs
 from sudoku_learning.training.sampling import (
     Batch,
     SamplingLearner,
     SamplingTask,
     make_sampler,
-    split_games,
 )
 
 
@@ -168,7 +159,7 @@ class DQNLearner(SamplingLearner):
         make = partial(make_q_network, config, self._geometry)
         self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
         self.optimizer = Optimizer(self.network, config.optimizer)
-        self._average = EMA(self.network, self.optimizer, 1 - config.targets.tau)
+        self.average = EMA(self.network, self.optimizer, 1 - config.targets.tau)
         self.replay = TransitionReplay(
             config.replay.capacity, self._geometry.size, config.replay.priority
         )
@@ -177,11 +168,10 @@ class DQNLearner(SamplingLearner):
     def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
         """Play games with the given numbers of blanks, and update the network."""
         config, rng = self.config, random.numpy
-        tasks = split_games(config.games, blanks, config.ray, rng)
-        games = DQNGames.concatenate(self.sampler.sample(self.target_network.state_dict(), tasks))
+        games: DQNGames = self.sample(config.games, blanks, config.ray, rng)
         self.replay.add(games.transitions)
         self.optimizer.schedule(progress.share)
-        networks = self.network, self.target_network.train()  # with as many rounds
+        networks = self.network, self.played.train()  # the target network, with as many rounds
         batch = ReplayBatch(*networks, self.replay, self._geometry, config, rng)
         count = ceil(config.updates.passes * len(games.transitions) / config.optimizer.batch_size)
         means = run_updates(self.network, self.optimizer, [batch] * count)
@@ -203,23 +193,9 @@ class DQNLearner(SamplingLearner):
             },
         )
 
-    @property
-    def target_network(self) -> Network:
-        """The moving average of the weights, which plays."""
-        return self._average.network
-
     def policy(self) -> NetworkPolicy:
         """Return the greedy policy."""
-        return NetworkPolicy(self.target_network, HEAD, play_threshold(self.config))
-
-    def state(self) -> LearnerState:
-        """Return weights, optimizer and replay."""
-        return replace(self._average.state(), arrays=self.replay.arrays())
-
-    def restore(self, state: LearnerState) -> None:
-        """Restore the state of a learner with the same configuration."""
-        self._average.restore(state)
-        self.replay.restore(state.arrays)
+        return NetworkPolicy(self.played, HEAD, play_threshold(self.config))
 
 
 main = partial(train_cli, DQNConfig, DQNLearner, "dqn")

@@ -209,7 +209,7 @@ class ReplayBatch(RecurrentBatch):
         """Return the outputs after each round, `[R, B, N**3]`, and the states."""
         boards, masks = torch.from_numpy(self.boards), torch.from_numpy(self.masks)
         if self._config.updates.segments == 1:  # no recurrent state: any body works
-            outputs_by_head = self._network.forward_all_rounds(boards, masks, self._geometry)
+            outputs_by_head = self._network(boards, masks, self._geometry, all_rounds=True)
             return outputs_by_head[HEAD], [None] * len(self)
         features = self._network.body(
             boards, masks, self._geometry, all_rounds=True, recurrent_states=self.states

@@ -112,9 +112,8 @@ class ExpertIterationLearner(SamplingLearner):
         self.network = seeded(int(random.numpy.integers(2**32)), make).eval()
         load_initial_weights(config.weights, config, self.network)
         self.optimizer = Optimizer(self.network, config.optimizer)
-        self._kept: Optimizer | EMA[Network] = self.optimizer
         if config.average:
-            self._kept = EMA(self.network, self.optimizer, config.average)
+            self.average = EMA(self.network, self.optimizer, config.average)
         self.sampler = make_sampler(partial(SearchWorker, config), config.ray)
         self._joined = self._envs[:1]
 
@@ -145,11 +144,6 @@ class ExpertIterationLearner(SamplingLearner):
             self._joined = self._envs[: len(self._joined) + 1]
         return report
 
-    @property
-    def played(self) -> Network:
-        """The network that searches and plays: the average of the weights, if there is one."""
-        return self._kept.network if isinstance(self._kept, EMA) else self.network
-
     def policy(self) -> CAlphaZeroPolicy:
         """Return the policy without search."""
         return CAlphaZeroPolicy(self.played, threshold=self.config.threshold)
@@ -159,11 +153,11 @@ class ExpertIterationLearner(SamplingLearner):
         arrays: dict[str, NDArray[np.generic]] = {}
         for env in self._joined:
             arrays |= self._pools[env].arrays(f"{env}.")
-        return replace(self._kept.state(), arrays=arrays, numbers={"joined": len(self._joined)})
+        return replace(self.trained.state(), arrays=arrays, numbers={"joined": len(self._joined)})
 
     def restore(self, state: LearnerState) -> None:
         """Restore the state of a learner with the same configuration."""
-        self._kept.restore(state)
+        self.trained.restore(state)
         self._joined = self._envs[: state.numbers["joined"]]
         for env in self._joined:
             self._pools[env].restore(state.arrays, f"{env}.")

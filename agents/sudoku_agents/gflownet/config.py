@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, TypeAlias
@@ -11,7 +10,7 @@ from tyro.conf import arg
 
 from sudoku_agents.gflownet.orders import Order
 from sudoku_gym.plugins import find_env
-from sudoku_gym.storage.checks import check_counts, check_shares
+from sudoku_gym.storage.checks import check_counts, check_not_negative, check_shares
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import FactorGraphConfig
 from sudoku_learning.recurrent import RecurrentConfig
@@ -39,8 +38,7 @@ class BalanceConfig:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        if not 0 <= self.decay < math.inf:
-            raise ValueError(f"decay must be at least 0 and finite, not {self.decay}")
+        check_not_negative(self, "decay")
 
 
 @registered("gflownet")

@@ -7,14 +7,13 @@ with suggest_extra("sudoku_agents.rllib"):
 
 from sudoku_agents.rllib.configs import MaskedSudoku, appo_config, ppo_config, sudoku_config
 from sudoku_agents.rllib.modules import MaskedActorCritic
-from sudoku_agents.rllib.play import MODULE_PATH, RLlibPolicy, SplitEvaluation, held_out
+from sudoku_agents.rllib.play import MODULE_PATH, RLlibPolicy, held_out
 
 __all__ = [
     "MODULE_PATH",
     "MaskedActorCritic",
     "MaskedSudoku",
     "RLlibPolicy",
-    "SplitEvaluation",
     "appo_config",
     "held_out",
     "ppo_config",

@@ -1,10 +1,8 @@
-"""RLlib modules as policies, and their evaluation on held-out puzzles and whole splits."""
+"""RLlib modules as policies, and their evaluation on held-out puzzles."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -14,11 +12,7 @@ from ray.rllib.algorithms import Algorithm
 from ray.rllib.core import DEFAULT_MODULE_ID
 from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.rl_module import RLModule
-from ray.rllib.utils.metrics import EVALUATION_RESULTS
-from ray.rllib.utils.metrics.metrics_logger import MetricsLogger
 
-from sudoku_gym import puzzles
-from sudoku_gym.evaluation import evaluate
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import resolve_source
 from sudoku_learning.networks import PlacementPolicy
@@ -41,17 +35,12 @@ class RLlibPolicy(PlacementPolicy):
     """
 
     def __init__(self, module: RLModule) -> None:
-        super().__init__()
         self.module = module
 
     def reset(
         self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
     ) -> None:
-        """Start a batch of games.
-
-        Raises:
-            ValueError: if the module was trained on boards of another size.
-        """
+        """Start a batch of games; ValueError if the module is for boards of another size."""
         space = self.module.observation_space
         shape = space["observations"].shape if isinstance(space, spaces.Dict) else None
         if shape != puzzles.shape[1:]:
@@ -88,41 +77,6 @@ def held_out(
     assert algorithm.config is not None
     rng = np.random.default_rng(algorithm.config.seed)
     return HeldOut(_LatestWeights(algorithm), resolve_source(source, split), games, rng)
-
-
-@dataclass(frozen=True)
-class SplitEvaluation:
-    """Plays the puzzles of a split greedily, as RLlib's `custom_evaluation_function`.
-
-    The figures are metrics of RLlib: `result["evaluation"][split]["completion_rate"]`,
-    `"constraint_fraction"` and, where the bank's orbits are known, `"orbits_solved"`.
-    """
-
-    source: str
-    """Name of the bank, e.g. `"4x4"`."""
-    split: str = "test"
-    """`"train"`, `"validation"`, `"test"` or `"all"`."""
-    every: int = 1
-    """Play only every puzzle whose index is a multiple of this."""
-
-    def __call__(
-        self, algorithm: Algorithm, env_runner_group: object
-    ) -> tuple[dict[str, Any], int, int]:
-        """Play; return the metrics, and no steps of RLlib's own environments."""
-        chosen = puzzles.load(self.source, split=self.split)[:: self.every]
-        result = evaluate(_LatestWeights(algorithm), chosen)
-        metrics = {
-            "completion_rate": result.completion_rate,
-            "constraint_fraction": result.constraint_fraction,
-        }
-        if result.orbits_solved:
-            metrics["orbits_solved"] = result.orbits_solved[0]
-        # RLlib reads the metrics back as it reads its runners': aggregated, not logged here.
-        logger = MetricsLogger()
-        logger.log_dict(metrics, window=1)
-        assert algorithm.metrics is not None
-        algorithm.metrics.aggregate([logger.reduce()], key=(EVALUATION_RESULTS, self.split))
-        return {self.split: metrics}, 0, 0
 
 
 class _LatestWeights(RLlibPolicy):

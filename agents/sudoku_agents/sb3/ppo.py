@@ -12,7 +12,7 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.type_aliases import Schedule
 from torch import Tensor
 
-from sudoku_agents.sb3.observations import boards_and_legal, check_observations
+from sudoku_agents.sb3.play import boards_and_legal, check_observations
 from sudoku_gym.board.actions import geometry_of_actions
 from sudoku_gym.geometry import Geometry
 from sudoku_learning.networks import (

@@ -14,7 +14,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from sudoku_gym.wrappers import VectorFlatObservation, VectorOneHotBoard
 from sudoku_gym.wrappers.base import find_attribute
 
-Form = Literal["board", "flat", "one-hot"]
+Form = Literal["board", "one-hot"]
 
 Indices = None | int | Iterable[int]
 PER_BOARD = ("action_masks", "render")  # methods with a result for each board
@@ -89,20 +89,14 @@ class SudokuVecEnv(VecEnv):
         self.envs.close()
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
-        """Return an attribute of the environment below, once a board.
-
-        Raises:
-            AttributeError: if it has none of that name.
-        """
+        """Return an attribute of the environment below, once a board; else an AttributeError."""
         value = find_attribute(self.envs, attr_name)
         return [value for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
         """Set an attribute for all boards, in the layer that has it.
 
-        Raises:
-            AttributeError: if no layer has one of that name.
-            ValueError: if `indices` leaves boards out.
+        AttributeError if no layer has one of that name, ValueError if `indices` leaves boards out.
         """
         self._require_all(attr_name, indices)
         find_attribute(self.envs, attr_name)
@@ -174,20 +168,18 @@ def make_vec_env(
     Args:
         env: id of the environment, e.g. `"Sudoku9x9-v0"`.
         num_envs: number of boards.
-        observation: `"board"` (`[N, N]`), `"flat"` (`[N**2]`) or `"one-hot"` (bits `[N**3]`, for
-            networks that take no digits).
+        observation: `"board"` (`[N, N]`) or `"one-hot"` (bits `[N**3]`, for networks that take no
+            digits).
         **options: of the environment, e.g. `blanks=8, reward="sparse"`.
 
     Raises:
         ValueError: if the form of observation is unknown.
     """
     envs = gym.make_vec(env, num_envs=num_envs, autoreset_mode="SameStep", **options)
-    if observation == "flat":
-        envs = VectorFlatObservation(envs)
-    elif observation == "one-hot":
+    if observation == "one-hot":
         envs = VectorFlatObservation(VectorOneHotBoard(envs))
     elif observation != "board":
-        raise ValueError(f"observation={observation!r}: use 'board', 'flat' or 'one-hot'")
+        raise ValueError(f"observation={observation!r}: use 'board' or 'one-hot'")
     return SudokuVecEnv(envs)
 
 

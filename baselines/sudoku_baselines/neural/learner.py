@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,7 +27,7 @@ from sudoku_gym.geometry import Geometry, symmetry
 from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource, Blanks, PuzzleSource
-from sudoku_gym.storage.checks import check_counts, check_shares
+from sudoku_gym.storage.checks import check_counts, check_not_negative, check_shares
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.recurrent import RecurrentBatch, Segment, run_updates
 from sudoku_learning.training import (
@@ -126,8 +125,7 @@ class SupervisedConfig(LabelledConfig):
         check_shares(self, "as_stored", "revealed", "stay_probability", "average")
         if self.average == 1:
             raise ValueError("average must lie in [0, 1), for 1 would keep the first weights")
-        if not 0 <= self.halting_weight < math.inf:
-            raise ValueError(f"halting_weight must not be negative, but is {self.halting_weight}")
+        check_not_negative(self, "halting_weight")
 
     def build(self, geometry: Geometry) -> Model:
         """Make the model, with random weights."""

@@ -19,7 +19,7 @@ from sudoku_gym.puzzles import banks
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource, PuzzleSource
 from sudoku_gym.puzzles.splitting import training_and_held_out
-from sudoku_gym.storage.checks import check_counts, check_seed
+from sudoku_gym.storage.checks import check_counts, check_not_negative
 from sudoku_gym.storage.configs import registered
 
 _RANDOM_PARTS = 10  # the last is the test set
@@ -50,7 +50,7 @@ class PuzzlesConfig:
 
     def __post_init__(self) -> None:
         check_counts(self, "distinct")
-        check_seed(self)
+        check_not_negative(self, "seed")
 
     def divide(self, env: str) -> Division:
         """Divide the puzzles of an environment, e.g. `"Sudoku4x4-v0"`.

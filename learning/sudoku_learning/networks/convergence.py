@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -14,6 +13,7 @@ from torch import Tensor
 
 from sudoku_gym.board import is_solved
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.storage.checks import check_not_negative
 from sudoku_learning.networks.factor_graph import RecurrentState, add_noise
 
 _Array = TypeVar("_Array", Tensor, NDArray[Any])
@@ -40,9 +40,6 @@ class Restarts:
     Each begins with the state after the board's first segment of rounds, plus Gaussian noise. What
     is added depends on the seed, the number of the start, the board and its mask alone, so a board
     gets the same in every batch.
-
-    Raises:
-        ValueError: if a number is out of range.
     """
 
     count: int = 0
@@ -54,12 +51,7 @@ class Restarts:
     """seed of the noise"""
 
     def __post_init__(self) -> None:
-        if self.count < 0:
-            raise ValueError(f"restarts must not be negative, but are {self.count}")
-        if not 0 <= self.noise < math.inf:
-            raise ValueError(f"noise must be at least 0 and finite, not {self.noise}")
-        if self.seed < 0:
-            raise ValueError(f"the seed of restarts must not be negative, but is {self.seed}")
+        check_not_negative(self, "count", "noise", "seed")
 
     @classmethod
     def of_options(cls, count: int, noise: float | None) -> Restarts:

@@ -13,12 +13,7 @@ from sudoku_gym.policies import ModelCard
 from sudoku_learning.networks.attention import AttentionConfig
 from sudoku_learning.networks.bodies import BodyConfig
 from sudoku_learning.networks.convergence import NO_RESTARTS, NetworkOutput, Restarts, are_solutions
-from sudoku_learning.networks.factor_graph import (
-    FactorGraphBody,
-    FactorGraphConfig,
-    PlacementReadout,
-    RecurrentState,
-)
+from sudoku_learning.networks.factor_graph import FactorGraphBody, FactorGraphConfig, RecurrentState
 from sudoku_learning.networks.heads import HeadConfig, PlacementHead, PolicyConfig, ValueConfig
 from sudoku_learning.networks.mlp import MLPConfig, TokenBody
 
@@ -72,14 +67,19 @@ class Network(nn.Module):
         self.body = body.build(geometry)
         self.heads = nn.ModuleDict({name: head.build(self.body) for name, head in heads.items()})
 
-    def forward(self, boards: Tensor, masks: Tensor, geometry: Geometry) -> dict[str, Tensor]:
+    def forward(
+        self, boards: Tensor, masks: Tensor, geometry: Geometry, all_rounds: bool = False
+    ) -> dict[str, Tensor]:
         """Evaluate boards int8 `[B, N, N]`, 0 = blank, with the legal placements bool `[B, N**3]`.
 
         Returns the output of each head, by its name; e.g. logits float32 `[B, N**3]` with
-        `ILLEGAL_LOGIT` where the mask is False, and values float32 `[B]`.
+        `ILLEGAL_LOGIT` where the mask is False, and values float32 `[B]`. With `all_rounds` they
+        are those after each of the body's R rounds, `[R, B, ...]`: a loss at every round is what
+        makes a recurrent body learn; a body without rounds has R = 1.
         """
-        features = self.body(boards, masks, geometry)
-        return {name: head(features)[-1] for name, head in self.heads.items()}
+        features = self.body(boards, masks, geometry, all_rounds)
+        outputs = {name: head(features) for name, head in self.heads.items()}
+        return outputs if all_rounds else {name: each[-1] for name, each in outputs.items()}
 
     def forward_until_converged(
         self,
@@ -100,16 +100,8 @@ class Network(nn.Module):
         that of the start that left the fewest placements within the margin. Other networks answer
         as `forward`.
 
-        Args:
-            boards: int8 `[B, N, N]`, 0 = blank.
-            masks: bool `[B, N**3]`, the legal placements.
-            geometry: the boards' units.
-            heads: the names of the heads that are wanted; None: all.
-            rounds: of each start, at most, of a network that can converge; None: the body's.
-            restarts: the further starts.
-
-        Raises:
-            ValueError: if there are restarts, but the network can't converge.
+        `heads` are the names of those that are wanted (None: all), `rounds` those of each start, at
+        most (None: the body's). ValueError if there are restarts, but no rounds that can converge.
         """
         self.check_restarts(restarts)
         chosen = {name: head for name, head in self.heads.items() if heads is None or name in heads}
@@ -127,8 +119,9 @@ class Network(nn.Module):
     def can_converge(self) -> bool:
         """Whether `forward_until_converged` stops boards early."""
         body = self.body
-        has_margin = isinstance(body, FactorGraphBody) and body.convergence_margin is not None
-        return has_margin and not self.heads.keys().isdisjoint(CONVERGENCE_HEADS)
+        if not isinstance(body, FactorGraphBody) or body.config.convergence_margin is None:
+            return False
+        return not self.heads.keys().isdisjoint(CONVERGENCE_HEADS)
 
     def model_card(
         self,
@@ -182,8 +175,7 @@ class Network(nn.Module):
         """
         again = restarts.count > 0
         best = self._run_segments(boards, masks, geometry, heads, rounds, None, again, again)
-        is_compiled = isinstance(self.body, FactorGraphBody) and self.body.is_compiled
-        threads = torch.get_num_threads() if is_compiled else 1
+        threads = torch.get_num_threads() if self.body.is_compiled else 1
         done = 0
         while done < restarts.count and len(rows := best.undecided.nonzero()[:, 0]):
             at_once = min(max(1, threads // len(rows)), restarts.count - done)
@@ -218,10 +210,11 @@ class Network(nn.Module):
         The compiled rounds look at the logits themselves, and are left when a board has converged
         or its state is wanted; others are left after each segment.
         """
-        body = self.body
+        body, margin = self.body, self.body.config.convergence_margin
         deciding = next(self.heads[name] for name in CONVERGENCE_HEADS if name in self.heads)
-        readout, segments = self._compiled_readout(deciding), body.segments(rounds)
-        if readout is not None:
+        readout, segments = None, body.segments(rounds)
+        if body.is_compiled and isinstance(deciding, PlacementHead) and not torch.is_grad_enabled():
+            readout = deciding.readout.linear
             first = segments[:1] if keep_early_states else []
             segments = first + [rest for rest in [sum(segments[len(first) :])] if rest]
         has_states = states is not None or len(segments) > 1 or keep_early_states
@@ -251,7 +244,7 @@ class Network(nn.Module):
             else:
                 start.rounds[rows] += segment
                 distances = deciding(features)[-1].abs()
-                undecided = ((distances < body.convergence_margin) & masks[rows]).sum(1).cpu()
+                undecided = ((distances < margin) & masks[rows]).sum(1).cpu()
             is_open = undecided > 0
             if must_solve and not is_open.all():
                 done = rows[~is_open]
@@ -265,24 +258,6 @@ class Network(nn.Module):
             graph = features.graph if is_open.all() else None  # its boards must be those of rows
             rows = rows[is_open]
         return start
-
-    def _compiled_readout(self, head: nn.Module) -> nn.Linear | None:
-        """Return the readout of a head's logits, if compiled rounds may look at them; else None."""
-        body = self.body
-        if torch.is_grad_enabled() or not (isinstance(body, FactorGraphBody) and body.is_compiled):
-            return None
-        readout = head.readout if isinstance(head, PlacementHead) else None
-        return readout.linear if isinstance(readout, PlacementReadout) else None
-
-    def forward_all_rounds(
-        self, boards: Tensor, masks: Tensor, geometry: Geometry
-    ) -> dict[str, Tensor]:
-        """Evaluate boards after each of the body's R rounds: as `forward`, each `[R, B, ...]`.
-
-        A loss at every round is what makes a recurrent body learn; a body without rounds has R = 1.
-        """
-        features = self.body(boards, masks, geometry, all_rounds=True)
-        return {name: head(features) for name, head in self.heads.items()}
 
 
 def count_weights(module: nn.Module) -> int:

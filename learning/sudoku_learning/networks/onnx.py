@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -72,17 +69,10 @@ def export_onnx(policy: Policy, file: Path, geometry: Geometry, rounds: int) -> 
     logit is the policy's move; what a policy adds to that (restarts, queued moves, boards that
     converge early) is not in the file.
 
-    Args:
-        policy: one that plays a network with the factor-graph body.
-        file: to write.
-        geometry: of the boards; any number of them fits.
-        rounds: of messages; the file grows with them.
-
     Raises:
-        ValueError: if the policy is none of these, `rounds` is not positive, or the name of the
-            file does not end in `.onnx`.
+        ValueError: if the policy plays no network with the factor-graph body, `rounds` is not
+            positive, or the name of the file does not end in `.onnx`.
         ModuleNotFoundError: if onnx or onnxscript is not installed.
-        OSError: if the file can't be written.
     """
     check_suffix(file, "an ONNX file", ".onnx")
     if rounds < 1:
@@ -94,7 +84,7 @@ def export_onnx(policy: Policy, file: Path, geometry: Geometry, rounds: int) -> 
     import onnx
     import onnxscript  # noqa: F401 - torch needs it
 
-    with _quiet():
+    with warnings.catch_warnings(action="ignore"):  # of torch's own insides
         program = torch.onnx.export(
             model,
             (examples, masks),
@@ -109,19 +99,6 @@ def export_onnx(policy: Policy, file: Path, geometry: Geometry, rounds: int) -> 
     file.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(file) as temporary:
         onnx.save(program.model_proto, os.fspath(temporary))
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep back what torch's exporter says of its own insides."""
-    before = logging.root.manager.disable
-    logging.disable(logging.WARNING)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(before)
 
 
 def _parts(policy: Policy) -> tuple[Network, str]:
@@ -144,13 +121,8 @@ def _parts(policy: Policy) -> tuple[Network, str]:
 class WholeGraph(nn.Module):
     """Boards and masks to the logits of all placements, with no other sizes than the batch's.
 
-    The rounds run on the graph of the empty board, whose edges are open where a board has them.
-
-    Args:
-        network: with the factor-graph body; its weights are shared, not copied.
-        head: the name of a plain readout of placements.
-        geometry: of the boards.
-        rounds: how many.
+    The rounds run on the graph of the empty board, whose edges are open where a board has them. The
+    head is a plain readout of placements; weights are shared with the network, not copied.
     """
 
     def __init__(self, network: Network, head: str, geometry: Geometry, rounds: int) -> None:

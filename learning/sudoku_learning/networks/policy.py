@@ -28,21 +28,13 @@ class PlacementPolicy(ABC):
     legal, the first erasure is played, if there is one.
     """
 
-    def __init__(self) -> None:
-        self._geometry: Geometry | None = None
-
-    @property
-    def geometry(self) -> Geometry:
-        """The units of the boards in play; raises RuntimeError before the first reset."""
-        if self._geometry is None:
-            raise RuntimeError("call reset(puzzles, geometry, rng) first")
-        return self._geometry
+    geometry: Geometry  # the units of the boards in play, from the first reset on
 
     def reset(
         self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
     ) -> None:
         """Start a batch of games; nothing is drawn from `rng`."""
-        self._geometry = geometry
+        self.geometry = geometry
 
     def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Choose a placement for each board int8 `[B, N, N]`: int64 `[B]`, 0 if nothing is legal.
@@ -147,7 +139,6 @@ class NetworkPolicy(PlacementPolicy):
         restarts: Restarts = NO_RESTARTS,
         solutions: int = 0,
     ) -> None:
-        super().__init__()
         network.check_restarts(restarts)
         self.network = network.eval()
         self.head = head
@@ -260,10 +251,7 @@ def evaluate_boards(
 ) -> NetworkOutput[NDArray[Any]]:
     """Evaluate boards in numpy without gradients: `Network.forward_until_converged`, in chunks.
 
-    The boards go to the device of the network's weights.
-
-    Raises:
-        ValueError: if an output is not finite.
+    They go to the device of the network's weights. ValueError if an output is not finite.
     """
     parts, device = [], next(network.parameters()).device
     for part in chunks(max(1, len(boards))):

@@ -10,7 +10,7 @@ from tyro.conf import arg, subcommand
 
 from sudoku_curricula import ScheduleConfig, all_schedules, schedules
 from sudoku_gym.puzzles.sources import PuzzleSource
-from sudoku_gym.storage.checks import check_counts, check_positive, check_seed
+from sudoku_gym.storage.checks import check_counts, check_not_negative, check_positive
 from sudoku_gym.storage.configs import from_json, registered, to_json
 from sudoku_gym.storage.reading import error_context
 from sudoku_learning.networks import BODIES, BodyConfig
@@ -52,8 +52,7 @@ class RayConfig:
     """games an actor plays in parallel; the result depends on it, but not on the actors"""
 
     def __post_init__(self) -> None:
-        if self.actors < 0:
-            raise ValueError(f"ray.actors must not be negative, but is {self.actors}")
+        check_not_negative(self, "actors")
         check_counts(self, "games_per_task")
         if self.address is not None and not self.actors:
             raise ValueError(f"ray.address={self.address}: say how many actors, ray.actors")
@@ -99,10 +98,8 @@ class TrainingConfig:
     def __post_init__(self) -> None:
         check_counts(self, "iterations", "validation_games", "evaluate_every")
         check_counts(self, "checkpoint_every", "keep_checkpoints")
-        if self.extra_iterations < 0:
-            raise ValueError(f"extra_iterations must not be negative: {self.extra_iterations}")
         check_positive(self, "minutes")
-        check_seed(self)
+        check_not_negative(self, "extra_iterations", "seed")
 
     def held_out_source(self) -> PuzzleSource:
         """Return the puzzles of held-out games, by default the validation split of `env`."""

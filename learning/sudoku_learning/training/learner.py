@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.sources import Blanks
 
 _GENERATOR = "torch_generator"
+_Sample = TypeVar("_Sample")
 _Sample_co = TypeVar("_Sample_co", covariant=True)
 
 
@@ -87,18 +88,12 @@ class LearnerState:
 
 
 class Learner(Protocol):
-    """Interface of a learner; subclasses may leave out `start` and `close`."""
+    """Interface of a learner."""
 
     metrics: tuple[str, ...] = ()
     """those its reports hold beside `completion`, which held-out games measure"""
     actions: Actions = "legal"
     """the placements that its games allow, and held-out games too"""
-
-    def start(self) -> None:
-        """Get ready, e.g. start actors; called once before the first `learn`."""
-
-    def close(self) -> None:
-        """Release what `start` acquired."""
 
     def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
         """Do one iteration on puzzles with `blanks`; all random numbers come from `random`."""
@@ -121,12 +116,9 @@ class SamplingTask:
     """A share of an iteration's sampling."""
 
     games: int
-    blanks: Blanks
-    """numbers of blanks of the puzzles"""
-    seed: tuple[int, int]
-    """seed of everything random in the task"""
-    env: str | None = None
-    """another environment than the run's, for learners that draw from several"""
+    blanks: Blanks  # numbers of blanks of the puzzles
+    seed: tuple[int, int]  # of everything random in the task
+    env: str | None = None  # another than the run's, for learners that draw from several
 
 
 class Worker(Protocol[_Sample_co]):
@@ -135,3 +127,14 @@ class Worker(Protocol[_Sample_co]):
     def sample(self, weights: Mapping[str, Tensor], task: SamplingTask) -> _Sample_co:
         """Run a task with these weights; all random numbers come from the seed of the task."""
         ...
+
+
+class Sampler(Generic[_Sample]):
+    """Runs tasks one by one in this process, with the worker that `make_worker` makes."""
+
+    def __init__(self, make_worker: Callable[[], Worker[_Sample]]) -> None:
+        self._worker = make_worker()
+
+    def sample(self, weights: Mapping[str, Tensor], tasks: Sequence[SamplingTask]) -> list[_Sample]:
+        """Run the tasks; return their samples in the order of the tasks."""
+        return [self._worker.sample(weights, task) for task in tasks]

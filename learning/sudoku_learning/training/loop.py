@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import torch
 import tyro
@@ -23,15 +23,17 @@ from sudoku_gym.puzzles.sources import Blanks, table_of
 from sudoku_gym.puzzles.tasks import PuzzleWeights
 from sudoku_gym.storage.atomic import locked, write_json
 from sudoku_gym.storage.reading import error_context
-from sudoku_learning.training.checkpoint import CONFIG_FILE, Checkpoint, read_checkpoint
+from sudoku_learning.training.checkpoint import (
+    CONFIG_FILE,
+    LOCK,
+    Checkpoint,
+    check_run_folder,
+    read_checkpoint,
+    save_checkpoint,
+)
 from sudoku_learning.training.config import TrainingConfig, saved_config
 from sudoku_learning.training.environments import HeldOut
 from sudoku_learning.training.learner import Learner, Progress, RunGenerators
-from sudoku_learning.training.run_folder import (
-    LOCK,
-    check_run_folder,
-    save_checkpoint,
-)
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
@@ -40,21 +42,14 @@ _Config = TypeVar("_Config", bound=TrainingConfig)
 _CONFIG = (tyro.conf.CascadeSubcommandArgs,)  # options may stand behind `curriculum:x` too
 
 
-@dataclass(frozen=True)
-class Iteration:
+class Iteration(NamedTuple):
     """Results of one iteration."""
 
-    number: int
-    """counted from 1"""
-    steps: int
-    """environment steps of the run so far, see `Report.steps`"""
-    curves: dict[str, float]
-    """`{tag: value}`, the points of all curves; `curves.BLANKS_LEVEL` is the level it was trained
-    at, `curves.SUCCESS_RATE` the share solved at the level that was reached, maybe a higher one"""
-    columns: dict[str, str]
-    """`{head: text}`, what the console shows"""
-    seconds: float
-    """wall time"""
+    number: int  # counted from 1
+    steps: int  # environment steps of the run so far, see `Report.steps`
+    curves: dict[str, float]  # the points of all curves, by their tags
+    columns: dict[str, str]  # `{head: text}`, what the console shows
+    seconds: float  # wall time
 
 
 class Training(Generic[_Config]):
@@ -96,11 +91,6 @@ class Training(Generic[_Config]):
             self._resume()
 
     @property
-    def finished(self) -> bool:
-        """Whether the run is over."""
-        return bool(self.limit_met)
-
-    @property
     def limit_met(self) -> str:
         """The option that ended the run, with its value; empty while the run goes on."""
         minutes, extra = self.config.minutes, self.config.extra_iterations
@@ -128,13 +118,9 @@ class Training(Generic[_Config]):
         run.mkdir(parents=True, exist_ok=True)
         with locked(run / LOCK, f"another training is running in {run}: give another folder"):
             write_json(run / CONFIG_FILE, config)
-            self.learner.start()
-            try:
-                with open_writer(run, resumed_at) as writer:
-                    write_settings(writer, config, self.steps)
-                    self._run(writer, console)
-            finally:
-                self.learner.close()
+            with open_writer(run, resumed_at) as writer:
+                write_settings(writer, config, self.steps)
+                self._run(writer, console)
 
     def step(self) -> Iteration:
         """Do one iteration."""
@@ -175,7 +161,7 @@ class Training(Generic[_Config]):
     def _run(self, writer: SummaryWriter, console: Console | None) -> None:
         heads: tuple[str, ...] = ()
         times: list[float] = []
-        while not self.finished:
+        while not self.limit_met:
             done = self.step()
             times.append(done.seconds)
             for tag, value in done.curves.items():
@@ -188,7 +174,7 @@ class Training(Generic[_Config]):
                     _print_line(console, heads, heads, style="bold")
                 _print_line(console, columns.values(), heads)
             first = self.iteration == 1  # so that a run which is soon interrupted can be played
-            if first or self.finished or self.iteration % self.config.checkpoint_every == 0:
+            if first or self.limit_met or self.iteration % self.config.checkpoint_every == 0:
                 if self._held_out is not None:
                     from sudoku_learning.training.tensorboard import write_boards
 
@@ -227,19 +213,24 @@ class Training(Generic[_Config]):
     def _checkpoint(self) -> Checkpoint:
         learner = self.learner.state()
         learner = replace(learner, tensors={**learner.tensors, **self.random.tensors()})
-        return Checkpoint(self.config.to_json(), learner, self._progress(), self.seconds)
-
-    def _progress(self) -> dict[str, Any]:
-        return {
+        progress = {
             "iteration": self.iteration,
             "steps": self.steps,
             "iterations_after_the_end": self._iterations_after_the_end,
             "curriculum": self.curriculum.state_dict(),
             "rng": self.random.numbers(),
         }
+        return Checkpoint(self.config.to_json(), learner, progress, self.seconds)
 
     def _resume(self) -> None:
-        self._check_config()
+        saved_options = saved_config(self.config.run, type(self.config))
+        for name in self.config.fixed:
+            was, wanted = getattr(saved_options, name), getattr(self.config, name)
+            if was != wanted:
+                raise ValueError(
+                    f"the run in {self.config.run} has {name} {was}, not {wanted}: "
+                    "resume with the configuration it was started with"
+                )
         folders = checkpoints_of(self.config.run)
         if not folders:
             return
@@ -256,16 +247,6 @@ class Training(Generic[_Config]):
             tensors = self.random.restore_tensors(saved.learner.tensors)
             self.learner.restore(replace(saved.learner, tensors=tensors))
 
-    def _check_config(self) -> None:
-        saved = saved_config(self.config.run, type(self.config))
-        for name in self.config.fixed:
-            was, wanted = getattr(saved, name), getattr(self.config, name)
-            if was != wanted:
-                raise ValueError(
-                    f"the run in {self.config.run} has {name} {was}, not {wanted}: "
-                    "resume with the configuration it was started with"
-                )
-
 
 def train_cli(
     config_class: type[_Config],
@@ -276,13 +257,8 @@ def train_cli(
     """Train from the command line; with `--resume`, options default to the saved ones.
 
     But for the address of a Ray cluster: who answers there can run code in this process, so it is
-    joined only if the command line names it.
-
-    `config_class` is the configuration class of the trainer, `name` its name in the help text. If
-    `argv` is None, the arguments of the process are used. Returns 0, the exit status.
-
-    Raises:
-        ValueError: if the run can't be started or resumed.
+    joined only if the command line names it. `name` is the trainer's in the help text, `argv` by
+    default the arguments of the process. Returns 0, the exit status; raises as `Training`.
     """
     program = f"sudoku-gym train {name}"
     arguments = sys.argv[1:] if argv is None else list(argv)

@@ -108,12 +108,8 @@ def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Te
 class EMA(Generic[_Network]):
     """The exponential moving average of the weights that an optimizer updates.
 
-    It plays in their place, since it changes less from update to update than they do.
-
-    Args:
-        network: whose weights are averaged; buffers are copied as they are.
-        optimizer: each of its steps moves the average.
-        decay: share of the average that a step keeps, in (0, 1); the first step keeps nothing.
+    It plays in their place, since it changes less from update to update than they do. Each step of
+    the optimizer keeps a share `decay` of it, in (0, 1), the first one nothing; buffers are copied.
     """
 
     def __init__(self, network: _Network, optimizer: Optimizer, decay: float) -> None:

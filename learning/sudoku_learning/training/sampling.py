@@ -7,22 +7,20 @@ to them, or failures of some.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
 
 from sudoku_gym.plugins import suggest_extra
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.networks import Network
 from sudoku_learning.training.config import RayConfig
-from sudoku_learning.training.learner import Learner, LearnerState
+from sudoku_learning.training.learner import Learner, LearnerState, Sampler, Worker
 from sudoku_learning.training.learner import SamplingTask as SamplingTask
-from sudoku_learning.training.learner import Worker as Worker
-from sudoku_learning.training.optimizer import Optimizer
+from sudoku_learning.training.optimizer import EMA, Optimizer
 
 _Sample = TypeVar("_Sample")
 
@@ -66,33 +64,6 @@ def split_games(
     ]
 
 
-class Sampler(Protocol[_Sample]):
-    """Runs tasks, in this process or on actors."""
-
-    def start(self) -> None:
-        """Prepare for sampling; otherwise the first `sample` does."""
-        return  # nothing to prepare in one process
-
-    def sample(self, weights: Mapping[str, Tensor], tasks: Sequence[SamplingTask]) -> list[_Sample]:
-        """Run the tasks; return their samples in the order of the tasks."""
-        ...
-
-    def close(self) -> None:
-        """Release resources; it can sample again afterwards."""
-        return
-
-
-class LocalSampler(Sampler[_Sample]):
-    """Runs the tasks one by one in this process, with the worker that `make_worker` makes."""
-
-    def __init__(self, make_worker: Callable[[], Worker[_Sample]]) -> None:
-        self._worker = make_worker()
-
-    def sample(self, weights: Mapping[str, Tensor], tasks: Sequence[SamplingTask]) -> list[_Sample]:
-        """Run the tasks, see `Sampler`."""
-        return [self._worker.sample(weights, task) for task in tasks]
-
-
 def make_sampler(make_worker: Callable[[], Worker[_Sample]], ray: RayConfig) -> Sampler[_Sample]:
     """Sample in this process, or on `ray.actors` Ray actors.
 
@@ -100,7 +71,7 @@ def make_sampler(make_worker: Callable[[], Worker[_Sample]], ray: RayConfig) -> 
     if actors are asked for and Ray is not installed.
     """
     if not ray.actors:
-        return LocalSampler(make_worker)
+        return Sampler(make_worker)
     with suggest_extra("sampling with ray.actors"):
         from sudoku_learning.training.actors import RaySampler
     return RaySampler(make_worker, ray)
@@ -109,30 +80,33 @@ def make_sampler(make_worker: Callable[[], Worker[_Sample]], ray: RayConfig) -> 
 class SamplingLearner(Learner):
     """A learner whose samples are drawn with its network, and kept in a replay."""
 
-    network: Network
+    network: Network  # under training
     optimizer: Optimizer
+    average: EMA[Network] | None = None
     replay: Any  # with `arrays()` and `restore(arrays)`, as of `recurrent.LabelPool`
     sampler: Sampler[Any]
+
+    @property
+    def played(self) -> Network:
+        """The network that samples and plays: the average of the weights, if there is one."""
+        return self.average.network if self.average else self.network
+
+    @property
+    def trained(self) -> Optimizer | EMA[Network]:
+        """What a checkpoint keeps of the training of `played`."""
+        return self.average or self.optimizer
 
     def sample(self, games: int, blanks: Blanks, ray: RayConfig, rng: np.random.Generator) -> Any:
         """Return the joined samples of an iteration's games, see `split_games`."""
         tasks = split_games(games, blanks, ray, rng)
-        samples = self.sampler.sample(self.network.state_dict(), tasks)
+        samples = self.sampler.sample(self.played.state_dict(), tasks)
         return type(samples[0]).concatenate(samples)
 
     def state(self) -> LearnerState:
         """Return weights, optimizer and replay."""
-        return replace(self.optimizer.state(), arrays=self.replay.arrays())
+        return replace(self.trained.state(), arrays=self.replay.arrays())
 
     def restore(self, state: LearnerState) -> None:
         """Restore the state of a learner with the same configuration."""
-        self.optimizer.restore(state)
+        self.trained.restore(state)
         self.replay.restore(state.arrays)
-
-    def start(self) -> None:
-        """Start the actors, if any."""
-        self.sampler.start()
-
-    def close(self) -> None:
-        """End the actors."""
-        self.sampler.close()

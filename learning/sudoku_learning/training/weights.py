@@ -14,7 +14,6 @@ from sudoku_gym.storage.reading import error_context
 from sudoku_learning.networks import FactorGraphBody
 from sudoku_learning.training import checkpoint
 from sudoku_learning.training.config import TrainingConfig
-from sudoku_learning.training.run_folder import checkpoint_in
 
 _Config = TypeVar("_Config")
 _Network = TypeVar("_Network", bound=nn.Module)
@@ -29,13 +28,10 @@ def load_network(
     """Make the network of a checkpoint, or of the latest checkpoint of a run.
 
     `read_config` takes the JSON's content; `make` gives the network any weights; `rounds` of a
-    recurrent body, in each evaluation, are by default those of the checkpoint.
-
-    Raises:
-        ValueError: if there is no checkpoint, or it is damaged; the message names it. Or if the
-            network has no rounds to choose.
+    recurrent body, in each evaluation, are by default those of the checkpoint. ValueError if there
+    is no sound checkpoint, or the network has no rounds to choose.
     """
-    path = checkpoint_in(folder)
+    path = checkpoint.checkpoint_in(folder)
     with error_context(path, "it can't be played"):
         data, weights = checkpoint.read_to_play(path)
         config = read_config(data)
@@ -59,6 +55,6 @@ def load_initial_weights(folder: Path | None, config: TrainingConfig, network: n
     """
     if folder is None or (config.resume and checkpoints_of(config.run)):
         return
-    path = checkpoint_in(folder)
+    path = checkpoint.checkpoint_in(folder)
     with error_context(path, "a network can't begin with it"):
         network.load_state_dict(checkpoint.read_to_play(path)[1])

@@ -49,7 +49,7 @@ def train(config):
 
 def weights_of(training):
     learner = training.learner
-    both = (*learner.network.parameters(), *learner.target_network.parameters())
+    both = (*learner.network.parameters(), *learner.played.parameters())
     return torch.nn.utils.parameters_to_vector(both)
 
 
@@ -148,7 +148,7 @@ def test_actors_play_what_one_process_plays(actors_change_nothing):
     ("changes", "message"),
     [
         ({"sampling_restarts": 3, "network": FactorGraphConfig()}, "convergence_margin"),
-        ({"random_moves": float("nan")}, "random_moves must not be negative"),
+        ({"random_moves": float("nan")}, "random_moves must be finite, not nan"),
     ],
 )
 def test_settings_that_can_not_be_played_are_refused(changes, message):

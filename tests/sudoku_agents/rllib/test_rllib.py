@@ -12,7 +12,6 @@ from ray.rllib.core.rl_module.rl_module import RLModule
 from sudoku_agents.rllib import (
     MODULE_PATH,
     RLlibPolicy,
-    SplitEvaluation,
     appo_config,
     held_out,
     ppo_config,
@@ -84,20 +83,6 @@ def test_ppo_learns_to_complete_boards_it_has_not_seen(build, tmp_path):
     np.testing.assert_array_equal(
         loaded.solved, evaluate(RLlibPolicy(algorithm.get_module()), chosen).solved
     )
-
-
-def test_a_split_is_evaluated_as_a_metric(build):
-    every = 400
-    config = small().evaluation(
-        evaluation_interval=1, custom_evaluation_function=SplitEvaluation("4x4", "test", every)
-    )
-    algorithm = build(config)
-    told = [algorithm.train()["evaluation"]["test"] for _ in range(2)][-1]
-    chosen = puzzles.load("4x4", split="test")[::every]
-    result = evaluate(RLlibPolicy(algorithm.get_module()), chosen)
-    assert told["completion_rate"] == pytest.approx(result.completion_rate)
-    assert told["constraint_fraction"] == pytest.approx(result.constraint_fraction)
-    assert told["orbits_solved"] == result.orbits_solved[0]
 
 
 def test_a_curriculum_moves_the_boards(build):

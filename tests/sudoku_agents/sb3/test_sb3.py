@@ -1,7 +1,5 @@
 """Policies of Stable-Baselines3 that know the rules: forms of the board, PPO, play, saving."""
 
-from copy import deepcopy
-
 import numpy as np
 import pytest
 import torch
@@ -10,7 +8,7 @@ from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.vec_env import VecMonitor
 
 from sudoku_agents.sb3 import FactorGraphPolicy, SB3Policy, make_vec_env
-from sudoku_agents.sb3.observations import boards_and_legal, decode, encode
+from sudoku_agents.sb3.play import boards_and_legal, decode, encode
 from sudoku_gym import board, evaluate, load_policy
 from sudoku_gym.geometry import Geometry, sudoku_x
 from sudoku_gym.puzzles import load
@@ -19,7 +17,7 @@ from sudoku_gym.testing import check_policy
 from sudoku_learning.networks import FactorGraphConfig, ValueConfig
 from sudoku_learning.training import HeldOut
 
-FORMS = ("board", "flat", "one-hot")
+FORMS = ("board", "one-hot")
 
 
 def ppo(env, **options):
@@ -117,34 +115,10 @@ def test_the_policy_keeps_the_contract():
 @pytest.mark.parametrize("algorithm", [MaskablePPO, PPO, DQN])
 def test_a_model_that_may_erase_is_a_policy(algorithm):
     """Placements are chosen by the policy alone; one without masks may answer with an erasure."""
-    env = make_vec_env("Sudoku4x4-v0", 4, observation="flat", erase=True)
+    env = make_vec_env("Sudoku4x4-v0", 4, erase=True)
     policy = SB3Policy(algorithm("MlpPolicy", env, seed=0, device="cpu"))
     if algorithm is MaskablePPO:
         for erase in (False, True):
             check_policy(policy, Geometry.standard(4), erase=erase)
     result = evaluate(policy, load("4x4", "test")[::400], erase=True)
     assert (result.illegal == 0) == (algorithm is MaskablePPO)
-
-
-def states():
-    """The states of the global generators."""
-    return np.append(np.random.get_state()[1], torch.get_rng_state())  # noqa: NPY002
-
-
-@pytest.mark.parametrize("algorithm", [MaskablePPO, PPO, DQN])
-def test_what_is_drawn_depends_on_the_seed_alone(algorithm):
-    env = make_vec_env("Sudoku4x4-v0", 4)
-    is_masked = algorithm is MaskablePPO
-    kind = FactorGraphPolicy if is_masked else "MlpPolicy"
-    model = algorithm(kind, env, seed=0, device="cpu")
-    model.exploration_rate = 0.5
-    policy = SB3Policy(model, deterministic=False)
-    if is_masked:  # the others choose illegal actions
-        check_policy(policy, Geometry.standard(4))
-    puzzles = load("4x4", "test")[::400]
-    before, own = states(), deepcopy(model.action_space.np_random)
-    first, again, other = (evaluate(policy, puzzles, seed=seed) for seed in (0, 0, 1))
-    assert (first.boards == again.boards).all() and first.illegal == again.illegal
-    assert (first.boards != other.boards).any()
-    np.testing.assert_array_equal(states(), before)
-    assert model.action_space.np_random.random() == own.random()

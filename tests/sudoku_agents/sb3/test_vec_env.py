@@ -13,7 +13,6 @@ from sudoku_gym.wrappers import FlatObservation, OneHotBoard, VectorSymmetryAugm
 BOARDS = 5
 WRAPPERS = {
     "board": lambda env: env,
-    "flat": FlatObservation,
     "one-hot": lambda env: FlatObservation(OneHotBoard(env)),
 }
 

@@ -199,7 +199,7 @@ def test_an_interrupted_run_continues_to_the_bit(tmp_path):
         ({"as_stored": -1.0}, "as_stored must lie in"),
         ({"stay_probability": 2.0}, "stay_probability must lie in"),
         ({"average": 1.0}, "average must lie in"),
-        ({"halting_weight": -1.0}, "halting_weight must not be negative"),
+        ({"halting_weight": -1.0}, "halting_weight must be at least 0"),
         ({"ray": RayConfig(actors=2)}, "nothing to sample"),
     ],
 )

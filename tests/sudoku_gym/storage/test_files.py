@@ -4,13 +4,19 @@ import errno
 import os
 import subprocess
 import sys
+from math import inf, nan
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from sudoku_gym.storage.atomic import atomic_write, locked, write_json, write_text
-from sudoku_gym.storage.checks import check_counts, check_positive, check_shares
+from sudoku_gym.storage.checks import (
+    check_counts,
+    check_not_negative,
+    check_positive,
+    check_shares,
+)
 from sudoku_gym.storage.reading import error_context, read_arrays, read_json
 
 
@@ -124,6 +130,7 @@ def test_arrays_survive_a_file(tmp_path):
     ("check", "good", "bad", "message"),
     [
         (check_counts, (1, 7, None), 0, "value must be at least 1, not 0"),
+        (check_not_negative, (0, 0.5, None), -1, "value must be at least 0, not -1"),
         (check_positive, (0.1, None), 0.0, r"value must be positive, not 0\.0"),
         (check_shares, (0, 0.5, 1), 1.5, r"value must lie in \[0, 1\], not 1\.5"),
     ],
@@ -133,3 +140,6 @@ def test_values_are_checked(check, good, bad, message):
         check(SimpleNamespace(value=value), "value")
     with pytest.raises(ValueError, match=message):
         check(SimpleNamespace(value=bad), "value")
+    for damaged in (nan, inf):
+        with pytest.raises(ValueError, match=f"value must be finite, not {damaged}"):
+            check(SimpleNamespace(value=damaged), "value")

@@ -158,10 +158,10 @@ def test_threads_that_run_ahead_change_nothing(any_reading, boards_and_masks, th
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"count": -1}, "restarts must not be negative, but are -1"),
-        ({"noise": -0.5}, "noise must be at least 0 and finite, not -0.5"),
-        ({"noise": float("nan")}, "noise must be at least 0"),
-        ({"seed": -1}, "the seed of restarts must not be negative"),
+        ({"count": -1}, "count must be at least 0, not -1"),
+        ({"noise": -0.5}, "noise must be at least 0, not -0.5"),
+        ({"noise": float("nan")}, "noise must be finite, not nan"),
+        ({"seed": -1}, "seed must be at least 0"),
     ],
 )
 def test_wrong_restarts_are_refused(wrong, message):

@@ -93,19 +93,18 @@ def test_products(inputs, outputs):
     y = rng.normal(size=(rows, outputs + spare)).astype(np.float32)
     weights = rng.normal(size=(inputs, outputs)).astype(np.float32)
 
+    add = njit(products.add_product.py_func)
     out = y.copy()
-    njit(products.add_product.py_func)(
-        x.ravel(), inputs + spare, weights.ravel(), out.reshape(-1), outputs, outputs + spare, rows
-    )
+    parts = weights.ravel(), outputs, out.reshape(-1), outputs + spare
+    add(x.ravel(), inputs + spare, 1, inputs, *parts, rows)
     expected = y.copy()
     expected[:, :outputs] += x[:, :inputs] @ weights
     np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-5)
 
     out = weights.copy()
     flat = np.ascontiguousarray(y[:, :outputs])
-    njit(products.add_outer_products.py_func)(
-        x.ravel(), inputs + spare, flat.ravel(), outputs, out.reshape(-1), rows
-    )
+    parts = flat.ravel(), outputs, out.reshape(-1), outputs
+    add(x.ravel(), 1, inputs + spare, rows, *parts, inputs)  # the transpose of x
     expected = weights + x[:, :inputs].T @ flat
     np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-5)
 

@@ -79,7 +79,7 @@ def test_every_round_ends_with_what_the_last_one_says(body):
     last = evaluate_boards(network, boards, masks, geometry).outputs
     with torch.inference_mode():
         arguments = torch.from_numpy(boards), torch.from_numpy(masks), geometry
-        rounds = network.forward_all_rounds(*arguments)
+        rounds = network(*arguments, all_rounds=True)
     for name, answers in rounds.items():
         assert len(answers) == (ROUNDS if isinstance(body, FactorGraphConfig) else 1)
         np.testing.assert_allclose(answers[-1], last[name], rtol=1e-4, atol=1e-5)
@@ -102,7 +102,8 @@ def test_boards_of_a_batch_do_not_touch_each_other(body):
 def test_gradients_reach_every_weight(body):
     boards, masks, geometry = positions()
     network = make(body, {name: HEADS[name] for name in ("policy", "value")}).train()
-    found = network.forward_all_rounds(torch.from_numpy(boards), torch.from_numpy(masks), geometry)
+    given = torch.from_numpy(boards), torch.from_numpy(masks), geometry
+    found = network(*given, all_rounds=True)
     legal = torch.from_numpy(masks).expand_as(found["policy"])
     loss = torch.log_softmax(found["policy"], 2)[legal].square().mean()
     (loss + found["value"].square().mean()).backward()
@@ -163,8 +164,6 @@ def test_many_boards_are_played_some_at_a_time_and_erasures_never():
     bank = puzzles.load("4x4", "test")[:300]
     masks = board.candidates(bank.puzzles).reshape(300, -1)
     policy = NetworkPolicy(make(FactorGraphConfig(8, 2)))
-    with pytest.raises(RuntimeError, match="call reset"):
-        policy.act(bank.puzzles, masks)
     policy.reset(bank.puzzles, bank.geometry, np.random.default_rng(0))
     with_erasures = np.concatenate([masks, np.ones((300, 16), np.bool_)], axis=1)
     np.testing.assert_array_equal(

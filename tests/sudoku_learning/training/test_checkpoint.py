@@ -8,13 +8,14 @@ import torch
 
 from sudoku_gym.policies.loading import checkpoints_of
 from sudoku_learning.training import LearnerState, checkpoint
-from sudoku_learning.training.checkpoint import FILES, Checkpoint
-from sudoku_learning.training.learner import RunGenerators
-from sudoku_learning.training.run_folder import (
+from sudoku_learning.training.checkpoint import (
+    FILES,
+    Checkpoint,
     check_run_folder,
     checkpoint_in,
     save_checkpoint,
 )
+from sudoku_learning.training.learner import RunGenerators
 
 
 def example(iteration):

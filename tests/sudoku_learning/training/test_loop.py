@@ -28,9 +28,9 @@ from sudoku_learning.training import (
     TrainingConfig,
     checkpoint,
 )
+from sudoku_learning.training.checkpoint import checkpoint_in
 from sudoku_learning.training.environments import geometry_of_env
 from sudoku_learning.training.loop import train_cli
-from sudoku_learning.training.run_folder import checkpoint_in
 
 
 @registered("test/counting")
@@ -53,13 +53,6 @@ class Counting(Learner):
         self.config = config
         self.drawn = torch.zeros(2)
         self.levels = []
-        self.open = False
-
-    def start(self):
-        self.open = True
-
-    def close(self):
-        self.open = False
 
     def learn(self, blanks, random, progress):
         self.levels.append(blanks)
@@ -204,7 +197,7 @@ def test_a_run_ends_with_its_processor_time(tmp_path):
     trained.run()
     assert trained.seconds > 0.2 and 0 < trained.iteration < 10**6
     again = train(small(tmp_path, resume=True, minutes=0.2 / 60, curriculum=ConstantConfig(3)))
-    assert again.finished and again.seconds == trained.seconds
+    assert again.limit_met and again.seconds == trained.seconds
 
 
 def test_a_schedule_moves_by_a_metric_of_the_learners_or_is_refused(tmp_path):
@@ -248,9 +241,9 @@ def test_the_console_shows_each_iteration_and_names_as_they_are(tmp_path, capsys
     [
         ({"iterations": 0}, "iterations must be at least 1"),
         ({"evaluate_every": 0}, "evaluate_every must be at least 1"),
-        ({"extra_iterations": -1}, "extra_iterations must not be negative: -1"),
+        ({"extra_iterations": -1}, "extra_iterations must be at least 0, not -1"),
         ({"minutes": 0.0}, "minutes must be positive"),
-        ({"minutes": float("nan")}, "minutes must be positive"),
+        ({"minutes": float("nan")}, "minutes must be finite"),
     ],
 )
 def test_unusable_configurations_are_refused(wrong, message):

@@ -57,25 +57,24 @@ TASKS = [SamplingTask(1, None, (0, number)) for number in range(6)]
 
 
 @pytest.mark.xdist_group("ray")
-def test_a_task_whose_actor_dies_is_done_again_with_the_same_samples(ray_cluster, tmp_path):
+def test_a_task_whose_process_dies_is_done_again_with_the_same_samples(ray_cluster, tmp_path):
     mark = tmp_path / "mark"
     sampler = make_sampler(lambda: Sums(mark), RayConfig(actors=2))
     found = sampler.sample({"start": 7}, TASKS)
-    sampler.close()
-    assert mark.exists()  # so an actor died
+    assert mark.exists()  # so a process died
     assert found == make_sampler(Sums, RayConfig()).sample({"start": 7}, TASKS)
 
 
 @pytest.mark.nightly
 @pytest.mark.xdist_group("ray")
-def test_actors_that_die_again_and_again_end_in_an_error(ray_cluster):
+def test_processes_that_die_again_and_again_end_in_an_error(ray_cluster):
     class Dies:
         def sample(self, weights, task):
             os._exit(1)
 
     sampler = make_sampler(Dies, RayConfig(actors=1))
-    with pytest.raises(RuntimeError, match="3 Ray actors died one after another and finished noth"):
-        sampler.sample({}, TASKS)
+    with pytest.raises(ray_cluster.exceptions.WorkerCrashedError):
+        sampler.sample({}, TASKS[:1])
 
 
 @pytest.mark.nightly
@@ -95,7 +94,6 @@ def test_actors_know_the_environments_of_the_learner(ray_cluster):
         sampler = make_sampler(Reads, RayConfig(actors=1))
         tasks = [SamplingTask(1, None, (0, 0), "OnlyHere4x4-v0")]
         assert sampler.sample({}, tasks) == ["4x4"]
-        sampler.close()
     finally:
         gym.registry.pop("OnlyHere4x4-v0")
 
@@ -103,7 +101,7 @@ def test_actors_know_the_environments_of_the_learner(ray_cluster):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"actors": -1}, "ray.actors must not be negative"),
+        ({"actors": -1}, "actors must be at least 0"),
         ({"actors": 1, "games_per_task": 0}, "games_per_task must be at least 1"),
         ({"address": "auto"}, "ray.address=auto: say how many actors"),
     ],

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-import numpy as np
-
 from sudoku_gym.board.actions import Actions
 from sudoku_gym.compiler.intrinsics import borrowed
 from sudoku_gym.compiler.jit import njit
@@ -18,7 +16,7 @@ from sudoku_gym.kernels.layout import (
     sizes_of,
     unit_tables,
 )
-from sudoku_gym.storage.checks import check_counts
+from sudoku_gym.storage.checks import check_counts, check_not_negative
 
 # mypy: disable-error-code="no-untyped-def"
 
@@ -67,9 +65,7 @@ class SearchConfig:
         check_counts(self, "simulations", "considered")
         if self.simulations >= 2**16:
             raise ValueError(f"simulations must be below {2**16}, not {self.simulations}")
-        for name in ("c_puct", "c_visit", "c_scale"):
-            if not 0 <= getattr(self, name) < np.inf:
-                raise ValueError(f"{name} must be at least 0 and finite, not {getattr(self, name)}")
+        check_not_negative(self, "c_puct", "c_visit", "c_scale")
 
 
 class SelectionParams(NamedTuple):

@@ -1,8 +1,8 @@
 """The factor-graph body: recurrent message passing; docs/design.md has the equations.
 
-`graph` (with `intersections`) packs boards. `reference` runs rounds in plain torch; `forward` and
-`backward` run them compiled, out of `messages`, `intersections` and `products`, which use
-`vectors`; `function` makes them differentiable in torch.
+`graph` packs boards. `reference` runs rounds in plain torch; `forward` and `backward` run them
+compiled, out of `messages` and `products`, which use `vectors`; `function` makes them
+differentiable in torch.
 """
 
 from sudoku_learning.networks.factor_graph.body import (

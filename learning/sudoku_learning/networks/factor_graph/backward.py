@@ -21,18 +21,15 @@ from sudoku_learning.networks.factor_graph.forward import (
     send_to_factors,
 )
 from sudoku_learning.networks.factor_graph.graph import span_of
-from sudoku_learning.networks.factor_graph.intersections import (
-    aggregate_intersections_backward,
-    intersection_messages_backward,
-    sum_lists_backward,
-)
 from sudoku_learning.networks.factor_graph.messages import (
     aggregate_factors_backward,
+    aggregate_intersections_backward,
     factor_to_variable_backward,
+    intersection_messages_backward,
+    sum_lists_backward,
     variable_to_factor_backward,
 )
 from sudoku_learning.networks.factor_graph.products import (
-    add_outer_products,
     add_product,
     add_rows,
     gru_backward,
@@ -145,8 +142,8 @@ def _send_to_factors_backward(graph, span, weights, transposed, trace, step, ste
         graph, span, to_factor, to_variable, weights.gamma, step_grads, grads.gamma
     )
     unary = step_grads.unary
-    add_product(unary, width, transposed, step_grads.x, width, x_width, rows)
-    add_outer_products(trace.x[step], x_width, unary, width, grads.message, rows)
+    add_product(unary, width, 1, width, transposed, width, step_grads.x, x_width, rows)
+    add_product(trace.x[step], 1, x_width, rows, unary, width, grads.message, width, width)
     add_rows(unary, width, grads.message_bias, rows)
     unary[: rows * width] = 0
 

@@ -84,11 +84,6 @@ class FactorGraphBody(nn.Module):
         self._rounds = rounds
 
     @property
-    def convergence_margin(self) -> float | None:
-        """See `FactorGraphConfig`."""
-        return self.config.convergence_margin
-
-    @property
     def is_compiled(self) -> bool:
         """Whether the rounds are run by the compiled kernels."""
         return self.start.device.type == "cpu" and self.start.dtype == torch.float32
@@ -113,11 +108,8 @@ class FactorGraphBody(nn.Module):
 
         A board without legal placements, or without open constraints, has no features. With the
         `readout` of logits, a board gets no more rounds once it has converged, and the features
-        hold its outcome: without gradients, and only if the rounds are compiled.
-
-        Raises:
-            ValueError: if boards, masks and geometry do not fit each other, or a recurrent state
-                is another board's.
+        hold its outcome: without gradients, and only if the rounds are compiled. ValueError if
+        boards, masks and geometry do not fit each other, or a recurrent state is another board's.
         """
         if graph is None:
             graph = FactorGraph.of(

@@ -13,20 +13,18 @@ from numpy.typing import NDArray
 
 from sudoku_gym.compiler.jit import njit
 from sudoku_learning.networks.factor_graph.graph import span_of
-from sudoku_learning.networks.factor_graph.intersections import (
-    aggregate_intersections,
-    intersection_messages,
-    sum_lists,
-)
 from sudoku_learning.networks.factor_graph.messages import (
     MAX_LOG_MESSAGE,
     aggregate_factors,
+    aggregate_intersections,
     aggregate_variables,
     factor_to_variable,
+    intersection_messages,
+    sum_lists,
     variable_to_factor,
 )
 from sudoku_learning.networks.factor_graph.products import ROWS, add_product, fill_rows, gru_step
-from sudoku_learning.networks.factor_graph.recurrent_state import load_state, store_state
+from sudoku_learning.networks.factor_graph.recurrent_state import copy_state
 from sudoku_learning.networks.factor_graph.vectors import (
     LANES,
     inner,
@@ -128,7 +126,7 @@ def forward(graph, weights, initial, rounds, outputs, states, until, outcome, fi
             if is_last:
                 break
         if len(states[0]):
-            store_state(states, span, trace, x_width, width)
+            copy_state(states, span, trace, x_width, width, False)
 
 
 @inner
@@ -201,7 +199,9 @@ def initialise(span, weights, initial, board, trace):
             store(trace.intersection_x[0], 3 * row * width + j, start)
     end = (span.end_edge - span.first_edge) * width
     trace.to_variable[0, :end] = 0
-    load_state(initial, board, span, trace, x_width, width)
+    is_new, states = initial
+    if len(is_new) and not is_new[board]:
+        copy_state(states, span, trace, x_width, width, True)
     for step in range(len(trace.to_variable)):
         trace.to_variable[step, end : end + width] = 0
         trace.to_variable[step, end + width : end + 2 * width] = MAX_LOG_MESSAGE
@@ -214,7 +214,7 @@ def send_to_factors(graph, span, weights, trace, step):
     rows = padded(span.end_variable - span.first_variable)
     fill_rows(weights.message_bias, trace.unary, rows, width)
     x_width = row_width(weights)
-    add_product(trace.x[step], x_width, weights.message, trace.unary, width, width, rows)
+    add_product(trace.x[step], x_width, 1, width, weights.message, width, trace.unary, width, rows)
     to_variable, to_factor = trace.to_variable[step], trace.to_factor[step]
     variable_to_factor(graph, span, trace.unary, weights.gamma, to_variable, to_factor)
 

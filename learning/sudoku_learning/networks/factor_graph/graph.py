@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.exact_cover import constraint_table, intersection_table
-from sudoku_learning.networks.factor_graph.intersections import pack_intersections
 from sudoku_learning.networks.factor_graph.vectors import inner
 
 # mypy: disable-error-code="no-untyped-def"
@@ -94,7 +93,7 @@ class FactorGraph(NamedTuple):
             size,
         )
         table = intersection_table(geometry)
-        lists = pack_intersections(*edges[:5], table if intersections else table[:, :0], size)
+        lists = _pack_intersections(*edges[:5], table if intersections else table[:, :0], size)
         return FactorGraph._make((*edges, *lists))
 
 
@@ -204,3 +203,111 @@ def _number_open(board, size, table, number):
             number[c] = num_open
             num_open += 1
     return num_open
+
+
+@njit(cache=True, nogil=True)
+def _pack_intersections(
+    positions, variable_edges, edge_variable, factor_ptr, board_variable_ptr, table, size
+):
+    """Return the five arrays of a `FactorGraph` that describe its intersections, in its order.
+
+    Intersections have placements and two open constraints. `table` is that of
+    `geometry.exact_cover.intersection_table`, or none of its columns; the rest is of the graph.
+    """
+    variable_intersections, sides, board_intersection_ptr = _find_intersections(
+        positions, variable_edges, factor_ptr, board_variable_ptr, table, size
+    )
+    lengths = _list_lengths(variable_intersections, sides, factor_ptr)
+    lists, list_ptr = _number_lists(lengths, board_intersection_ptr, size)
+    edges = np.empty(list_ptr[-1], np.int32)
+    for q in range(len(sides)):
+        for side in range(2):
+            f = sides[q, side]
+            inside = list_ptr[lists[q, 2 * side]]
+            outside = list_ptr[lists[q, 2 * side + 1]]
+            for e in range(factor_ptr[f], factor_ptr[f + 1]):
+                member = False
+                for other in variable_intersections[edge_variable[e]]:
+                    member |= other == q
+                if member:
+                    edges[inside] = e
+                    inside += 1
+                else:
+                    edges[outside] = e
+                    outside += 1
+    return variable_intersections, board_intersection_ptr, lists, list_ptr, edges
+
+
+@inner
+def _find_intersections(positions, variable_edges, factor_ptr, board_variable_ptr, table, size):
+    """Number the intersections; return those of variables, the factors `[Q, 2]`, and the ptr."""
+    num_edges = factor_ptr[-1]
+    edge_factor = np.empty(num_edges, np.int32)
+    for f in range(len(factor_ptr) - 1):
+        edge_factor[factor_ptr[f] : factor_ptr[f + 1]] = f
+    columns = table.shape[1]
+    variable_intersections = np.full((len(positions), columns), -1, np.int32)
+    sides = np.empty((variable_intersections.size, 2), np.int32)
+    board_intersection_ptr = np.zeros(len(board_variable_ptr), np.int64)
+    num_pairs = table[:, :, 0].max() + 1 if columns else 0
+    number = np.empty(num_pairs * size, np.int32)
+    count = 0
+    for b in range(len(board_variable_ptr) - 1):
+        number[:] = -1
+        for v in range(board_variable_ptr[b], board_variable_ptr[b + 1]):
+            cell = positions[v] // size % len(table)
+            for j in range(columns):
+                pair = table[cell, j, 0]
+                if pair < 0:
+                    continue
+                one = variable_edges[v, table[cell, j, 1]]
+                other = variable_edges[v, table[cell, j, 2]]
+                if one >= num_edges or other >= num_edges:
+                    continue
+                key = pair * size + positions[v] % size
+                if number[key] < 0:
+                    number[key] = count
+                    sides[count, 0], sides[count, 1] = edge_factor[one], edge_factor[other]
+                    count += 1
+                variable_intersections[v, j] = number[key]
+        board_intersection_ptr[b + 1] = count
+    for v in range(len(positions)):
+        for j in range(columns):
+            if variable_intersections[v, j] < 0:
+                variable_intersections[v, j] = count
+    return variable_intersections, sides[:count], board_intersection_ptr
+
+
+@inner
+def _list_lengths(variable_intersections, sides, factor_ptr):
+    """Return the lengths of the four lists of each intersection, int32 `[Q, 4]`."""
+    count = len(sides)
+    inside = np.zeros(count + 1, np.int32)
+    for v in range(len(variable_intersections)):
+        for q in variable_intersections[v]:
+            inside[q] += 1
+    lengths = np.empty((count, 4), np.int32)
+    for q in range(count):
+        for side in range(2):
+            f = sides[q, side]
+            lengths[q, 2 * side] = inside[q]
+            lengths[q, 2 * side + 1] = factor_ptr[f + 1] - factor_ptr[f] - inside[q]
+    return lengths
+
+
+@inner
+def _number_lists(lengths, board_intersection_ptr, size):
+    """Number the lists of each board by their lengths; return the numbers and `list_ptr`."""
+    intersection_lists = np.empty(lengths.shape, np.int32)
+    list_ptr = np.empty(lengths.size + 1, np.int32)
+    number = edge = 0
+    for b in range(len(board_intersection_ptr) - 1):
+        for length in range(size + 1):
+            for q in range(board_intersection_ptr[b], board_intersection_ptr[b + 1]):
+                for part in range(4):
+                    if lengths[q, part] == length:
+                        intersection_lists[q, part], list_ptr[number] = number, edge
+                        number += 1
+                        edge += length
+    list_ptr[number] = edge
+    return intersection_lists, list_ptr

@@ -1,8 +1,9 @@
-"""Messages between variables and factors, and their derivatives, for one board at a time.
+"""Messages between variables, factors and intersections, and their derivatives, a board at a time.
 
 Rows of a board's variables and edges are counted from 0. A message is left out of a sum by adding
 what stands before it and what stands after it, not by subtraction: where one message is a thousand
-times the others, the difference would be noise.
+times the others, the difference would be noise. Rows of `intersection_x` have three parts: an
+intersection's state, then the messages that it gets from inside and from outside of it.
 """
 
 from __future__ import annotations
@@ -160,3 +161,86 @@ def variable_to_factor_backward(graph, span, to_factor, to_variable, gamma, grad
             grad_gain = multiply_add(grad, load(to_variable, at), grad_gain)
             store(grads.to_variable, at, grad * gain)
         store(grad_gamma, j, grad_gain)
+
+
+@inner
+def sum_lists(graph, span, to_factor, list_sums, width):
+    """Write the sum of the messages on each list of edges, rows `[4 Q]`."""
+    first = 4 * span.first_intersection
+    for row in range(first, 4 * span.end_intersection):
+        for j in range(0, width, LANES):
+            total = spread(EPSILON)
+            for i in range(graph.list_ptr[row], graph.list_ptr[row + 1]):
+                total = total + load(to_factor, (graph.list_edges[i] - span.first_edge) * width + j)
+            store(list_sums, (row - first) * width + j, total)
+
+
+@inner
+def intersection_messages(graph, span, list_sums, intersection_x, width):
+    """Write the messages to each intersection from inside and from outside, in both its units."""
+    scale = spread(MESSAGE_SCALE)
+    first = 4 * span.first_intersection
+    for q in range(span.first_intersection, span.end_intersection):
+        for outside in range(2):
+            a = (graph.intersection_lists[q, outside] - first) * width
+            b = (graph.intersection_lists[q, 2 + outside] - first) * width
+            at = (3 * (q - span.first_intersection) + 1 + outside) * width
+            for j in range(0, width, LANES):
+                product = load(list_sums, a + j) * load(list_sums, b + j)
+                store(intersection_x, at + j, scale * log(product))
+
+
+@inner
+def intersection_messages_backward(graph, span, list_sums, grad_x, width):
+    """Replace `list_sums` by their derivatives, given those of the messages to intersections."""
+    scale = spread(MESSAGE_SCALE)
+    first = 4 * span.first_intersection
+    for q in range(span.first_intersection, span.end_intersection):
+        for outside in range(2):
+            a = (graph.intersection_lists[q, outside] - first) * width
+            b = (graph.intersection_lists[q, 2 + outside] - first) * width
+            at = (3 * (q - span.first_intersection) + 1 + outside) * width
+            for j in range(0, width, LANES):
+                left, right = load(list_sums, a + j), load(list_sums, b + j)
+                grad = scale * load(grad_x, at + j) / (left * right)
+                store(list_sums, a + j, grad * right)
+                store(list_sums, b + j, grad * left)
+
+
+@inner
+def sum_lists_backward(graph, span, grad_sums, grad_to_factor, width):
+    """Add the derivatives of the messages to factors, given those of the sums."""
+    first = 4 * span.first_intersection
+    for row in range(first, 4 * span.end_intersection):
+        for j in range(0, width, LANES):
+            grad = load(grad_sums, (row - first) * width + j)
+            for i in range(graph.list_ptr[row], graph.list_ptr[row + 1]):
+                at = (graph.list_edges[i] - span.first_edge) * width + j
+                store(grad_to_factor, at, load(grad_to_factor, at) + grad)
+
+
+@inner
+def aggregate_intersections(graph, span, intersection_x, x, width):
+    """Write the sum of the states of each variable's intersections to its row's third part."""
+    for v in range(span.first_variable, span.end_variable):
+        for j in range(0, width, LANES):
+            total = spread(0.0)
+            for k in range(graph.variable_intersections.shape[1]):
+                q = graph.variable_intersections[v, k]
+                if q < span.end_intersection:
+                    at = 3 * (q - span.first_intersection) * width + j
+                    total = total + load(intersection_x, at)
+            store(x, (3 * (v - span.first_variable) + 2) * width + j, total)
+
+
+@inner
+def aggregate_intersections_backward(graph, span, grad_x, grad_intersection_x, width):
+    """Add the derivatives of the states of intersections, given those of their sums."""
+    for v in range(span.first_variable, span.end_variable):
+        for k in range(graph.variable_intersections.shape[1]):
+            q = graph.variable_intersections[v, k]
+            if q < span.end_intersection:
+                for j in range(0, width, LANES):
+                    at = 3 * (q - span.first_intersection) * width + j
+                    grad = load(grad_x, (3 * (v - span.first_variable) + 2) * width + j)
+                    store(grad_intersection_x, at, load(grad_intersection_x, at) + grad)

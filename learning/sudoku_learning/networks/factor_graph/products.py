@@ -32,9 +32,13 @@ def fill_rows(row, out, num_rows, width):
 
 
 @inner
-def add_product(x, x_width, weights, out, outputs, out_width, num_rows):
-    """Add `x[:, :inputs] @ weights` to `out[:, :outputs]`, with weights `[inputs, outputs]`."""
-    inputs = len(weights) // outputs
+def add_product(x, row_step, column_step, inputs, weights, outputs, out, out_width, num_rows):
+    """Add `X @ weights` to the first `outputs` columns of `out`, whose rows are `out_width` wide.
+
+    X has `num_rows` rows and `inputs` columns, its element (r, i) at `r * row_step + i *
+    column_step` of `x`, so it may be the transpose of what is stored; weights are `[inputs,
+    outputs]`.
+    """
     for r in range(0, num_rows, ROWS):
         for j in range(0, outputs, LANES):
             y = r * out_width + j
@@ -44,15 +48,15 @@ def add_product(x, x_width, weights, out, outputs, out_width, num_rows):
             g, h = load(out, y + 6 * out_width), load(out, y + 7 * out_width)
             for i in range(inputs):
                 w = load(weights, i * outputs + j)
-                k = r * x_width + i
+                k = r * row_step + i * column_step
                 a = multiply_add(spread_from(x, k), w, a)
-                b = multiply_add(spread_from(x, k + x_width), w, b)
-                c = multiply_add(spread_from(x, k + 2 * x_width), w, c)
-                d = multiply_add(spread_from(x, k + 3 * x_width), w, d)
-                e = multiply_add(spread_from(x, k + 4 * x_width), w, e)
-                f = multiply_add(spread_from(x, k + 5 * x_width), w, f)
-                g = multiply_add(spread_from(x, k + 6 * x_width), w, g)
-                h = multiply_add(spread_from(x, k + 7 * x_width), w, h)
+                b = multiply_add(spread_from(x, k + row_step), w, b)
+                c = multiply_add(spread_from(x, k + 2 * row_step), w, c)
+                d = multiply_add(spread_from(x, k + 3 * row_step), w, d)
+                e = multiply_add(spread_from(x, k + 4 * row_step), w, e)
+                f = multiply_add(spread_from(x, k + 5 * row_step), w, f)
+                g = multiply_add(spread_from(x, k + 6 * row_step), w, g)
+                h = multiply_add(spread_from(x, k + 7 * row_step), w, h)
             store(out, y, a)
             store(out, y + out_width, b)
             store(out, y + 2 * out_width, c)
@@ -61,38 +65,6 @@ def add_product(x, x_width, weights, out, outputs, out_width, num_rows):
             store(out, y + 5 * out_width, f)
             store(out, y + 6 * out_width, g)
             store(out, y + 7 * out_width, h)
-
-
-@inner
-def add_outer_products(x, x_width, y, outputs, out, num_rows):
-    """Add `x[:, :inputs].T @ y` over the first rows to `out [inputs, outputs]`."""
-    inputs = len(out) // outputs
-    for i in range(0, inputs, ROWS):
-        for j in range(0, outputs, LANES):
-            o = i * outputs + j
-            a, b = load(out, o), load(out, o + outputs)
-            c, d = load(out, o + 2 * outputs), load(out, o + 3 * outputs)
-            e, f = load(out, o + 4 * outputs), load(out, o + 5 * outputs)
-            g, h = load(out, o + 6 * outputs), load(out, o + 7 * outputs)
-            for r in range(num_rows):
-                w = load(y, r * outputs + j)
-                k = r * x_width + i
-                a = multiply_add(spread_from(x, k), w, a)
-                b = multiply_add(spread_from(x, k + 1), w, b)
-                c = multiply_add(spread_from(x, k + 2), w, c)
-                d = multiply_add(spread_from(x, k + 3), w, d)
-                e = multiply_add(spread_from(x, k + 4), w, e)
-                f = multiply_add(spread_from(x, k + 5), w, f)
-                g = multiply_add(spread_from(x, k + 6), w, g)
-                h = multiply_add(spread_from(x, k + 7), w, h)
-            store(out, o, a)
-            store(out, o + outputs, b)
-            store(out, o + 2 * outputs, c)
-            store(out, o + 3 * outputs, d)
-            store(out, o + 4 * outputs, e)
-            store(out, o + 5 * outputs, f)
-            store(out, o + 6 * outputs, g)
-            store(out, o + 7 * outputs, h)
 
 
 @inner
@@ -113,7 +85,7 @@ def gru_step(x, new_x, gates, weights, bias, num_rows):
     """
     width, x_width = len(bias) // 2, len(weights) // len(bias)
     fill_rows(bias, gates, num_rows, 2 * width)
-    add_product(x, x_width, weights, gates, 2 * width, 2 * width, num_rows)
+    add_product(x, x_width, 1, x_width, weights, 2 * width, gates, 2 * width, num_rows)
     for row in range(num_rows):
         for j in range(0, width, LANES):
             at = row * 2 * width + j
@@ -140,6 +112,6 @@ def gru_backward(x, gates, transposed, grad_x, grad_weights, grad_bias, num_rows
             store(gates, at + width, grad * z * (one - n * n))
             for part in range(width, x_width, width):
                 store(grad_x, state + part, zero)
-    add_product(gates, 2 * width, transposed, grad_x, x_width, x_width, num_rows)
-    add_outer_products(x, x_width, gates, 2 * width, grad_weights, num_rows)
+    add_product(gates, 2 * width, 1, 2 * width, transposed, x_width, grad_x, x_width, num_rows)
+    add_product(x, 1, x_width, num_rows, gates, 2 * width, grad_weights, 2 * width, x_width)
     add_rows(gates, 2 * width, grad_bias, num_rows)

@@ -50,34 +50,34 @@ class InitialStates(NamedTuple):
     states: RecurrentState  # of the other boards; what it holds of new ones is not read
 
 
-def empty_states(graph: FactorGraph | None, channels: int) -> RecurrentState:
-    """Return room for the states of all boards of a graph, not filled in; None: of no board."""
+def zero_states(graph: FactorGraph | None, width: int) -> RecurrentState:
+    """Return room for the states of all boards of a graph; None: of no board."""
     counts = (0, 0, 0)
     if graph is not None:
         counts = len(graph.positions), len(graph.edge_variable), len(graph.list_ptr) // 4
-    return RecurrentState(*(np.empty((count, channels), np.float32) for count in counts))
+    return RecurrentState(*(np.zeros((count, width), np.float32) for count in counts))
 
 
 def join_states(
-    states: Sequence[RecurrentState | None] | None, graph: FactorGraph, channels: int
+    states: Sequence[RecurrentState | None] | None, graph: FactorGraph, channels: int, width: int
 ) -> InitialStates:
-    """Put the states of single boards together; None stands for a new board.
+    """Put the states of single boards together, in rows of `width`; None stands for a new board.
 
     Raises:
         ValueError: if there is not one for each board, or one belongs to another board or mask.
     """
     if states is None:
-        return InitialStates(np.empty(0, np.bool_), empty_states(None, channels))
-    joined = empty_states(graph, channels)
+        return InitialStates(np.empty(0, np.bool_), zero_states(None, width))
+    joined = zero_states(graph, width)
     for number, (state, target) in enumerate(zip(states, split_states(joined, graph), strict=True)):
         if state is None:
             continue
         for array, part in zip(state, target, strict=True):
-            if array.shape != part.shape:
+            if array.shape != (len(part), channels):
                 raise ValueError(
                     f"the recurrent state of board {number} is of another board, mask or network"
                 )
-            part[:] = array
+            part[:, :channels] = array
     return InitialStates(np.array([state is None for state in states]), joined)
 
 
@@ -97,35 +97,21 @@ def state_ptrs(graph: FactorGraph) -> tuple[NDArray[np.integer], ...]:
 
 
 @inner
-def load_state(initial, board, span, trace, x_width, width):
-    """Overwrite the first states and messages of a `forward.Trace` by those of an older board."""
-    is_new, (variables, to_variable, intersections) = initial
-    if len(is_new) and not is_new[board]:
-        first, count = span.first_variable, span.end_variable - span.first_variable
-        _copy_rows(variables[first * width :], width, trace.x[0], x_width, count, width)
-        first, count = span.first_edge, span.end_edge - span.first_edge
-        _copy_rows(to_variable[first * width :], width, trace.to_variable[0], width, count, width)
-        first, count = span.first_intersection, span.end_intersection - span.first_intersection
-        source, target = intersections[first * width :], trace.intersection_x[0]
-        _copy_rows(source, width, target, 3 * width, count, width)
+def copy_state(states, span, trace, x_width, width, is_loaded):
+    """Copy a board's states and messages into a `forward.Trace`, or from there; see `join_states`.
 
-
-@inner
-def store_state(states, span, trace, x_width, width):
-    """Write the states and messages after the last round of a board."""
-    variables, to_variable, intersections = states
-    first, count = span.first_variable, span.end_variable - span.first_variable
-    _copy_rows(trace.x[0], x_width, variables[first * width :], width, count, width)
-    first, count = span.first_edge, span.end_edge - span.first_edge
-    _copy_rows(trace.to_variable[0], width, to_variable[first * width :], width, count, width)
-    first, count = span.first_intersection, span.end_intersection - span.first_intersection
-    source, target = trace.intersection_x[0], intersections[first * width :]
-    _copy_rows(source, 3 * width, target, width, count, width)
-
-
-@inner
-def _copy_rows(source, source_width, target, target_width, num_rows, width):
-    """Copy the first `width` numbers of each row."""
-    for row in range(num_rows):
-        for j in range(0, width, LANES):
-            store(target, row * target_width + j, load(source, row * source_width + j))
+    The arrays of `states` are flat; those of the trace have rows that may hold more.
+    """
+    variable, end_variable, _, _, edge, end_edge, intersection, end_intersection = span
+    for flat, rows, row_width, first, end in (
+        (states[0], trace.x[0], x_width, variable, end_variable),
+        (states[1], trace.to_variable[0], width, edge, end_edge),
+        (states[2], trace.intersection_x[0], 3 * width, intersection, end_intersection),
+    ):
+        for row in range(first, end):
+            for j in range(0, width, LANES):
+                at, there = row * width + j, (row - first) * row_width + j
+                if is_loaded:
+                    store(rows, there, load(flat, at))
+                else:
+                    store(flat, at, load(rows, there))

@@ -166,7 +166,8 @@ def run_rounds(
     intersection_states = first.expand(len(graph.list_ptr) // 4, -1)
     to_variable = variables.new_zeros(len(graph.edge_variable), variables.shape[1])
     if states is not None:
-        initial = join_states(states, graph, variables.shape[1])
+        width = variables.shape[1]
+        initial = join_states(states, graph, width, width)
         new = variables, to_variable, intersection_states
         variables, to_variable, intersection_states = _loaded(new, initial, graph)
     to_factor = edges.to_factor(weights, variables, to_variable)

@@ -6,9 +6,14 @@ import torch
 
 from sudoku_gym import board, puzzles, solver
 from sudoku_learning.networks import FactorGraphConfig, Network, PolicyConfig, seeded
-from sudoku_learning.networks.factor_graph.recurrent_state import empty_states
-from sudoku_learning.recurrent import LabelledBatch, RecurrentConfig, draw_batches, run_updates
-from sudoku_learning.recurrent.labelled import placement_losses
+from sudoku_learning.networks.factor_graph.recurrent_state import zero_states
+from sudoku_learning.recurrent import (
+    LabelledBatch,
+    RecurrentConfig,
+    draw_batches,
+    placement_losses,
+    run_updates,
+)
 from sudoku_learning.training import Optimizer, OptimizerConfig
 
 BODY = FactorGraphConfig(8, 2, intersections=True)
@@ -31,7 +36,7 @@ def advance(boards, logits):
 
 
 def states(count):
-    return [empty_states(None, 8) for _ in range(count)]
+    return [zero_states(None, 8) for _ in range(count)]
 
 
 @pytest.mark.parametrize("bank", ["4x4", "6x6", "x9x9"])
