@@ -205,10 +205,9 @@ class Network(nn.Module):
     ) -> _Start:
         """Run the rounds of one start, from the given states or the learned first ones.
 
-        With `must_solve` no board has converged whose best digits are no solution.
-
-        The compiled rounds look at the logits themselves, and are left when a board has converged
-        or its state is wanted; others are left after each segment.
+        With `must_solve` no board has converged whose best digits are no solution. The compiled
+        rounds look at the logits themselves, and are left when a board has converged or its state
+        is wanted; others are left after each segment.
         """
         body, margin = self.body, self.body.config.convergence_margin
         deciding = next(self.heads[name] for name in CONVERGENCE_HEADS if name in self.heads)

@@ -40,8 +40,7 @@ class RaySampler(Sampler[_Sample]):
     def sample(self, weights: Mapping[str, Tensor], tasks: Sequence[SamplingTask]) -> list[_Sample]:
         """Do the tasks, see `Sampler`; raises as `connect`.
 
-        Raises:
-            ray.exceptions.RayError: if a task lost its processes again and again, or failed itself.
+        A `RayError` says that a task lost its processes again and again, or failed itself.
         """
         connect(self._config)
         # Environments may have been registered in the learner's process alone.

@@ -49,9 +49,7 @@ def load_initial_weights(folder: Path | None, config: TrainingConfig, network: n
     """Give a network the weights that its run begins with: those of a checkpoint or of a run.
 
     None leaves it as it is. A run that is resumed from a checkpoint has weights of its own, and the
-    folder may be gone.
-
-    Raises a ValueError that names the checkpoint if there is none, or it is damaged or unfit.
+    folder may be gone. ValueError if there is no checkpoint, or it is damaged or unfit.
     """
     if folder is None or (config.resume and checkpoints_of(config.run)):
         return
