@@ -162,7 +162,6 @@ def test_the_page_gets_every_part():
     for policy, row in RESULTS["rows"].items():  # wherever it plays
         played = {name for name, cell in row["cells"].items() if leaderboard_page.is_shown(cell)}
         assert page.count(f"| `{policy}`") == sum(bool(played & {*sets}) for sets in tables) > 0
-    assert all(f"| `{name}`" in page for name in RESULTS["sets"])
     assert {name for sets in tables for name in sets} <= {*RESULTS["sets"]}
 
 

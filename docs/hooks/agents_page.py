@@ -26,8 +26,8 @@ def fill_in(markdown: str) -> str:
     rows = []
     for path in readmes():
         facts = facts_of(path.read_text(encoding="utf-8"))
-        rows.append([f"`{facts['Trainer']}`", *(facts.get(name, "-") for name in _SHOWN)])
-    table = markdown_table(["Trainer", *_SHOWN], rows, names=4)
+        rows.append([facts.get(name, "-") for name in _SHOWN])
+    table = markdown_table(_SHOWN, rows, names=3)
     return marked.fill_in(markdown, "agents", {"table": table})
 
 

@@ -148,7 +148,7 @@ def by(name: str, results: Results, kind: str) -> list[list[str]]:
         if row["environment"] == name and kind in row:
             cells = rows.setdefault(row[kind], [str(row[kind]), f"{row['count']:,}"])
             share = 100 * row["solved"] / row["count"]
-            cells.append(f"{share:.1f} % ({row['low']:.1f} to {row['high']:.1f})")
+            cells.append(f"{share:.1f} % ({row['low']:.1f}-{row['high']:.1f})")
     return list(rows.values())
 
 

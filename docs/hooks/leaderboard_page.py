@@ -12,10 +12,10 @@ from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.evaluation.tables import markdown_table
 
 PAGE = "leaderboard.md"
-_GRADES = ("hidden-singles", "locked-candidates", "pairs", "search", "few-givens")
+_GRADES = ("hidden-singles", "locked-candidates", "pairs", "search")
 TABLES = {
     "grades": tuple(f"9x9-{grade}" for grade in _GRADES),
-    "sizes": ("4x4", "6x6", "16x16-140-blanks", "16x16", "25x25-300-blanks", "25x25"),
+    "sizes": ("4x4", "6x6", "16x16-140-blanks", "16x16", "25x25-300-blanks"),
     "variants": ("x9x9", "windows9x9", "jigsaw9x9", "latin9x9"),
 }
 KINDS = {
@@ -30,7 +30,6 @@ KINDS = {
 SORTED_BY = "9x9-hard"
 """The set whose share decides the order of the rows of a kind."""
 _THEN_BY = "9x9"
-_SHORT = 12  # letters of a checksum; the file has them all
 _NOTHING = "-"
 
 Cell = dict[str, Any]
@@ -41,7 +40,6 @@ def fill_in(markdown: str, results: Results) -> str:
     """Put the parts that are marked with `leaderboard` in their places, see `marked.fill_in`."""
     parts = {name: _shares(results, sets) for name, sets in TABLES.items()} | {
         "all": _shares(results, [SORTED_BY, _THEN_BY], with_costs=True),
-        "sets": _sets(results),
         "runs": _runs(results),
     }
     return marked.fill_in(markdown, "leaderboard", parts)
@@ -127,15 +125,6 @@ def _share(results: Results, policy: str, name: str) -> str:
         text += ", {}/{} orbits".format(*cell["orbits"])
     played = len(cell["outcomes"])
     return text if played == results["sets"][name]["count"] else f"{text}, first {played}"
-
-
-def _sets(results: Results) -> str:
-    rows = []
-    for name, each in results["sets"].items():
-        givens = "-".join(map(str, dict.fromkeys(each["givens"])))
-        counts = str(each["count"]), str(each["subset"])
-        rows.append([f"`{name}`", *counts, givens, f"`{each['sha256'][:_SHORT]}`"])
-    return markdown_table(["set", "puzzles", "first", "givens", "checksum"], rows)
 
 
 def _runs(results: Results) -> str:

@@ -30,7 +30,6 @@ def fill_in(markdown: str, results: Path) -> str:
     ]
     parts = {
         "ours": _tracks(rows),
-        "groups": _groups(rows),
         "others": markdown_table(["policy", "solved", "ms"], others),
     }
     return marked.fill_in(markdown, "records", parts)
@@ -52,15 +51,5 @@ def _tracks(rows: Sequence[ListRow]) -> str:
     return markdown_table(heads, lines)
 
 
-def _groups(rows: Sequence[ListRow]) -> str:
-    """Show the shares by rating: a line a band, a column a policy that fails on some puzzle."""
-    failing = [row for row in rows if row.all.solved < 0.98 * row.all.count]
-    lines = []
-    for band, share in rows[0].by_rating.items():
-        shares = [row.by_rating[band] for row in failing]
-        lines.append([band, f"{share.count:,}", *(percent(s.solved / s.count) for s in shares)])
-    return markdown_table(["rating", "count", *(f"`{row.policy}`" for row in failing)], lines)
-
-
 def _share(share: Share) -> str:
-    return f"{percent(share.solved / share.count)} ({share.low:.1f} to {share.high:.1f})"
+    return f"{percent(share.solved / share.count)} ({share.low:.1f}-{share.high:.1f})"

@@ -4,7 +4,7 @@
 (() => {
   const { OWNER, SYMBOLS } = globalThis.SudokuGym;
 
-  // Most boards that converge do so in fewer rounds; the table of the page says how many take.
+  // Most boards that converge do so in fewer rounds; docs/results/browser-network.json says how many take.
   const USUAL_ROUNDS = 256;
 
   const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
