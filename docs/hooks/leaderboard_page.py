@@ -120,7 +120,7 @@ def _share(results: Results, policy: str, name: str) -> str:
         return _NOTHING if cell and "error" in cell else "not yet"
     share, *interval = share_of(cell)
     middle, low, high = (percent(each).removesuffix(" %") for each in (share, *interval))
-    text = f"{middle} ({low}-{high})"
+    text = f"{middle} ({low}\N{NON-BREAKING HYPHEN}{high})"
     if "orbits" in cell:
         text += ", {}/{} orbits".format(*cell["orbits"])
     played = len(cell["outcomes"])
