@@ -5,6 +5,7 @@ import re
 import shlex
 import sys
 from pathlib import Path
+from textwrap import dedent
 from types import ModuleType
 from unittest.mock import patch
 
@@ -21,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 SOURCES = (".", "curricula", "learning", "agents", "baselines")
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
-FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
 
 
 def blocks(page, *languages):
@@ -29,7 +30,7 @@ def blocks(page, *languages):
     text = page.read_text("utf-8")
     for block in FENCE.finditer(text):
         if block[1] in languages:
-            yield text[: block.start(2)].count("\n"), block[2]
+            yield text[: block.start(2)].count("\n"), dedent(block[2])
 
 
 @pytest.mark.parametrize(
