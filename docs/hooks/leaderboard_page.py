@@ -19,12 +19,12 @@ TABLES = {
     "variants": ("x9x9", "windows9x9", "jigsaw9x9", "latin9x9"),
 }
 KINDS = {
-    "search on top": "Search on top of a network: moves are tried, or taken back",
+    "search on top": "Search on top of a network",
     "learned without solutions": "Learned, never shown a solution",
-    "supervised": "Supervised: shown solutions",
+    "supervised": "Supervised",
     "message passing": "Message passing, nothing learned",
     "solver": "Solvers",
-    "floor": "Floors: what needs no learning",
+    "floor": "Floors",
 }
 """The kinds in the order of the page, each with its heading."""
 SORTED_BY = "9x9-hard"

@@ -90,4 +90,4 @@ def _share(rows: Sequence[Entry], within: str | None = None, said: Any = None) -
     shares = ", ".join(f"{100 * solved / count:.1f}" for solved, count in counts)
     least, most = said if isinstance(said, list) else (said, said)
     held = "" if said is None else "below" if high < least else "above" if low > most else "✓"
-    return f"{shares} ({low:.1f} to {high:.1f})", held
+    return f"{shares} ({low:.1f}-{high:.1f})", held
