@@ -12,9 +12,7 @@ from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.evaluation.tables import markdown_table
 
 PAGE = "leaderboard.md"
-_GRADES = ("hidden-singles", "locked-candidates", "pairs", "search")
 TABLES = {
-    "grades": tuple(f"9x9-{grade}" for grade in _GRADES),
     "sizes": ("4x4", "6x6", "16x16-140-blanks", "16x16", "25x25-300-blanks"),
     "variants": ("x9x9", "windows9x9", "jigsaw9x9", "latin9x9"),
 }
