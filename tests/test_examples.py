@@ -138,3 +138,38 @@ def test_torchrl_ppo_masked(flags):
     results = run("torchrl_ppo_masked", *flags)
     assert results["naked-singles"].completion_rate == 1
     assert results["PPO"].illegal == 0 and 0 < results["PPO"].completion_rate < 1
+
+
+def test_train_language_model_reads_what_policies_write():
+    lm = load("train_language_model")
+    for turns, length in (("many", 12), ("one", 2)):
+        game = lm.TextSudoku(lm.OPTIONS[turns])
+        player = lm.ScriptedModel(lm.load_policy("naked-singles"), game.geometry)
+        messages = lm.played_game(game, player, 0)
+        assert messages[0]["content"] == game.reset(0) and len(messages) >= length
+        written = [message["content"] for message in messages if message["role"] != "user"]
+        assert "The board is solved." in written[-2] if turns == "many" else game.step(written[0])
+
+
+@pytest.mark.filterwarnings("ignore")  # from trl and what it loads
+def test_train_language_model(tmp_path, monkeypatch):
+    trl = pytest.importorskip("trl", reason="the extra trl is not installed")
+    from trl.chat_template_utils import parse_response
+
+    monkeypatch.setenv("TRL_EXPERIMENTAL_SILENCE", "1")
+    lm = load("train_language_model")
+    tokenizer = lm.make_tokenizer()
+    game = lm.TextSudoku(lm.OPTIONS["many"])
+    player = lm.ScriptedModel(lm.load_policy("naked-singles"), game.geometry)
+    messages = lm.played_game(game, player, 0)
+    tokens = tokenizer.apply_chat_template(messages, return_dict=False)
+    assert tokenizer.decode(tokens[:16]) == messages[0]["content"][-16:] and len(tokenizer) == 33
+    call = parse_response(tokenizer, tokens[16:19], prefix=tokens[:16])["tool_calls"]
+    assert call == messages[1]["tool_calls"]
+    out, runs = ("--out", str(tmp_path / "rows.json")), ("--runs", str(tmp_path / "runs"))
+    settings = "one/solved", "many/still_solvable", "many/solved/curriculum"
+    rows = run("train_language_model", "--settings", *settings, *out, *runs)
+    assert [row["setting"] for row in rows] == list(settings) and trl is not None
+    assert all([check["step"] for check in row["checks"]] == [0, 1, 2] for row in rows)
+    monkeypatch.setattr(lm, "copy_policy", None)
+    assert run("train_language_model", "--settings", *settings, *out, *runs) == rows

@@ -23,7 +23,7 @@ def environment_factory(
 ) -> type[SudokuTools]:
     """Return a class of environments with these options, for `GRPOTrainer`.
 
-    Its `reset` takes the column `seed` of `seed_dataset`, so a group plays one puzzle.
+    Its `reset` takes the columns `seed`, so that a group plays one puzzle, and `blanks`, if any.
 
     Args:
         options: a `TextOptions`.
@@ -47,9 +47,9 @@ class SudokuTools:
     def __init__(self) -> None:
         self._game = TextSudoku(self._options)
 
-    def reset(self, seed: int | None = None, **row: Any) -> str:
-        """Start the puzzle of a seed and return the prompt."""
-        return self._game.reset(None if seed is None else int(seed))
+    def reset(self, seed: int | None = None, blanks: int | None = None, **row: Any) -> str:
+        """Start the puzzle of a seed, with so many blanks if given, and return the prompt."""
+        return self._game.reset(None if seed is None else int(seed), blanks=blanks)
 
     def get_reward(self) -> float:
         """Return the chosen reward; 0 before the first `reset`."""
