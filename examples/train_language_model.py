@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import torch
 import tyro
+from torch.optim.lr_scheduler import OneCycleLR
 
 from sudoku_gym import load_policy
 from sudoku_gym.evaluation.intervals import wilson_interval
@@ -45,18 +46,12 @@ CALLS = {"open": "<tool_call>", "close_pattern": r"</tool_call>\s*", "content": 
 CALLS |= {"repeats": True, "transform": {"type": "function", "function": "{content}"}}
 FIELDS = {"tool_calls": CALLS, "content": {"close_pattern": END, "content": "text"}}
 RESPONSES = {"defaults": {"role": "assistant"}, "start_anchor_pattern": r"\Z", "fields": FIELDS}
-OPTIONS = {
-    "many": TextOptions(env_id="Sudoku4x4-v0", style="compact", max_turns=14),
-    "one": TextOptions(env_id="Sudoku4x4-v0", style="compact", mode="answer"),
-}
+PLAIN = TextOptions(env_id="Sudoku4x4-v0", style="compact", max_turns=14)
+OPTIONS = {"many": PLAIN, "one": replace(PLAIN, mode="answer")}
 LENGTH = {"many": 60, "one": 17}  # most tokens of an answer, with its replies
 LOGGED = ("reward", "entropy", "frac_reward_zero_std", "completions/mean_length")
-UPDATES = {"many": 500, "one": 800}  # of copying, which is to stop early
-COPIED = ("naked-singles", "masked-random")  # every other game is by the one that rarely solves
-SETTINGS = (
-    "one/solved one/constraints one/solved/curriculum many/solved many/constraints "
-    "many/still_solvable many/solved/curriculum"
-).split()
+ONE = ("one/solved", "one/constraints", "one/solved/curriculum")
+MANY = ("many/solved", "many/constraints", "many/still_solvable", "many/solved/curriculum")
 
 
 @dataclass(frozen=True)
@@ -66,7 +61,9 @@ class Config:
     Attributes:
         settings: turns, reward, and `curriculum` for few blanks first.
         seeds: of GRPO's puzzles and draws; all start from one model that has copied.
+        copied: policies whose games are copied, in turn.
         games: games to copy.
+        updates: of copying, which is to stop early.
         steps: updates by GRPO, each by `group` answers to each of `prompts` puzzles.
         learning_rate: of GRPO's first update; it falls to 0.
         held_out: boards of the test split to play.
@@ -75,9 +72,11 @@ class Config:
         smoke: do little, to see that it runs.
     """
 
-    settings: tuple[str, ...] = tuple(SETTINGS)
+    settings: tuple[str, ...] = (*ONE, *MANY)
     seeds: tuple[int, ...] = (0, 1, 2)
+    copied: tuple[str, ...] = ("naked-singles", "masked-random")
     games: int = 4_000
+    updates: int = 800
     steps: int = 45
     prompts: int = 8
     group: int = 16
@@ -108,19 +107,6 @@ def make_tokenizer():
     return tokenizer
 
 
-def make_model(tokenizer):
-    """Make a GPT-2 of one million random weights."""
-    from transformers import GPT2Config, GPT2LMHeadModel
-
-    torch.manual_seed(0)
-    config = GPT2Config(
-        vocab_size=len(tokenizer), n_positions=128, n_embd=128, n_layer=5, n_head=4,
-        activation_function="relu", resid_pdrop=0, embd_pdrop=0, attn_pdrop=0, bos_token_id=None,
-        eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id,
-    )  # fmt: skip
-    return GPT2LMHeadModel(config)
-
-
 def played_game(game, player, seed):
     """Return the messages of one game of a policy, in the form in which TRL keeps them."""
     prompt = message = game.reset(seed)
@@ -130,8 +116,8 @@ def played_game(game, player, seed):
         return [*messages, {"role": "assistant", "content": board}]
     while not game.done:
         move = re.findall(r"\d+", player.next_move(message, first=len(messages) == 1))
-        if not move:  # it gives up
-            break
+        if not move:
+            break  # it gives up
         arguments = dict(zip(("row", "column", "digit"), map(int, move), strict=True))
         message = game.step(" ".join(move)).message
         call = {"type": "function", "function": {"name": "place", "arguments": arguments}}
@@ -140,11 +126,11 @@ def played_game(game, player, seed):
     return [*messages, {"role": "assistant", "content": ""}]
 
 
-def traces(turns, count, tokenizer):
-    """Return tokens int64 `[count, T]` of games, and labels: -100 for what the model reads."""
+def traces(config, turns, tokenizer):
+    """Return tokens int64 `[games, T]`, and labels: -100 for what the model reads."""
     game = TextSudoku(OPTIONS[turns])
-    players = [ScriptedModel(load_policy(name), game.geometry) for name in COPIED]
-    games = [played_game(game, players[seed % len(players)], seed) for seed in range(count)]
+    players = [ScriptedModel(load_policy(name), game.geometry) for name in config.copied]
+    games = [played_game(game, players[seed % len(players)], seed) for seed in range(config.games)]
     texts = tokenizer.apply_chat_template(games, tokenize=False)
     found = tokenizer(texts, padding=True, padding_side="right", return_tensors="pt")
     tokens = found["input_ids"]
@@ -158,8 +144,7 @@ def play(model, tokenizer, options, seeds, sampled):
     """Play the puzzles of seeds, sampled as in training or greedily; return `is_solved` `[M]`."""
     games = [TextSudoku(options) for _ in seeds]
     prompts = [game.reset(seed) for game, seed in zip(games, seeds, strict=True)]
-    tokens = tokenizer(prompts)["input_ids"]
-    still = list(range(len(games)))
+    tokens, still = tokenizer(prompts)["input_ids"], list(range(len(games)))
     while still:
         batch = tokenizer.pad({"input_ids": [tokens[i] for i in still]}, return_tensors="pt")
         room = LENGTH["one"] if options.mode == "answer" else 3
@@ -180,22 +165,25 @@ def play(model, tokenizer, options, seeds, sampled):
     return np.array([game.is_solved for game in games])
 
 
-def copy_policy(config, turns, tokenizer):
-    """Return a model that has copied games, and its row; digits are renamed at each update."""
-    from transformers import GPT2LMHeadModel
+def copy_policies(config, turns, tokenizer):
+    """Return a GPT-2 of 1.01 million weights that has copied games, digits renamed at random."""
+    from transformers import GPT2Config, GPT2LMHeadModel
 
     folder = config.runs / turns
-    if (folder / "row.json").exists():
-        row = json.loads((folder / "row.json").read_text())
-        return GPT2LMHeadModel.from_pretrained(folder), row
+    if folder.exists():
+        return GPT2LMHeadModel.from_pretrained(folder)
     start = time.process_time()
-    model = make_model(tokenizer)
-    tokens, labels = traces(turns, config.games, tokenizer)
+    torch.manual_seed(0)
+    model = GPT2LMHeadModel(GPT2Config(
+        vocab_size=len(tokenizer), n_positions=128, n_embd=128, n_layer=5, n_head=4,
+        activation_function="relu", resid_pdrop=0, embd_pdrop=0, attn_pdrop=0, bos_token_id=None,
+        eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id,
+    ))  # fmt: skip
+    tokens, labels = traces(config, turns, tokenizer)
     generator = torch.Generator().manual_seed(0)
     optimizer = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), weight_decay=0.01)
-    updates = 2 if config.smoke else UPDATES[turns]
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 2e-3, updates + 1, pct_start=0.1)
-    for _ in range(updates):
+    schedule = OneCycleLR(optimizer, 2e-3, config.updates + 1, pct_start=0.1)
+    for _ in range(config.updates):
         rows = torch.randint(len(tokens), (64,), generator=generator)
         renamed = torch.arange(-100, len(tokenizer))
         order = torch.randperm(4, generator=generator)
@@ -208,11 +196,9 @@ def copy_policy(config, turns, tokenizer):
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         schedule.step()
-    seconds = round(time.process_time() - start)
-    row = {"updates": updates, "loss": round(float(found.loss), 4), "seconds": seconds}
+    print(f"{turns}: loss {found.loss:.3f} after {time.process_time() - start:.0f} s", flush=True)
     model.save_pretrained(folder)
-    write_text(folder / "row.json", json.dumps(row))
-    return model, row
+    return model
 
 
 def still_solvable(options, reward):
@@ -221,9 +207,8 @@ def still_solvable(options, reward):
 
     class StillSolvable(adapter.environment_factory(told, reward=reward)):
         def reset(self, seed=None, **row):
-            prompt = super().reset(seed, **row)
-            self._kept, self._blanks = 0.0, int(re.search(r"Blank cells: (\d+)", prompt)[1])
-            return prompt
+            self._kept = 0.0
+            return super().reset(seed, **row)
 
         def place(self, row: int, column: int, digit: int) -> str:
             message = super().place(row, column, digit)
@@ -231,7 +216,7 @@ def still_solvable(options, reward):
             return message
 
         def get_reward(self):
-            return self._kept / self._blanks
+            return self._kept / options.max_turns
 
     return StillSolvable
 
@@ -249,12 +234,12 @@ def improve(config, setting, seed, model, tokenizer):
     if rest:  # from 4 blanks to 10 in the first half
         levels[: count // 2] = np.linspace(4, 10, count // 2).astype(int).tolist()
     if turns == "one":
-        fields = {"env_id": options.env_id, "style": options.style}
-        puzzles = enumerate(levels, first)
-        rows = [adapter.answer_dataset(1, i, blanks=level, **fields) for i, level in puzzles]
+        like = {"env_id": options.env_id, "style": options.style}
+        rows = enumerate(levels, first)
+        rows = [adapter.answer_dataset(1, row, blanks=level, **like) for row, level in rows]
         data = concatenate_datasets(rows)
-        functions = {function.__name__: function for function in adapter.reward_functions()}
-        given = {"reward_funcs": functions[f"{reward}_reward"]}
+        paid = {"solved": 0, "constraints": 1}[reward]
+        given = {"reward_funcs": adapter.reward_functions()[paid]}
     else:
         data = adapter.seed_dataset(count, first).add_column("blanks", levels)
         make = still_solvable if reward == "still_solvable" else adapter.environment_factory
@@ -267,8 +252,7 @@ def improve(config, setting, seed, model, tokenizer):
         bf16=False, use_cpu=True, logging_steps=1, save_strategy="no", report_to=[],
         disable_tqdm=True,
     )  # fmt: skip
-    held_out = replace(options, split="test")
-    checks = []
+    held_out, checks = replace(options, split="test"), []
 
     class Check(TrainerCallback):
         def on_step_end(self, args, state, control, **rest):
@@ -292,14 +276,15 @@ def improve(config, setting, seed, model, tokenizer):
     trainer = GRPOTrainer(model, args=arguments, **given)
     trainer.train()
     logged = [row for row in trainer.state.log_history if "reward" in row]
-    return checks, {key: [round(float(row[key]), 4) for row in logged] for key in LOGGED}
+    found = {name: [round(float(row[name]), 4) for row in logged] for name in LOGGED}
+    return {"checks": checks, **found}
 
 
 def main(argv=None):
     config = tyro.cli(Config, args=argv)
     if config.smoke:
-        few = {"games": 32, "steps": 2, "prompts": 2, "group": 2, "held_out": 4, "seeds": (0,)}
-        config = replace(config, **few)
+        few = {"games": 32, "updates": 2, "steps": 2, "prompts": 2, "group": 2, "held_out": 4}
+        config = replace(config, **few, seeds=(0,))
     torch.set_num_threads(1)
     tokenizer = make_tokenizer()
     rows = json.loads(config.out.read_text("utf-8"))["rows"] if config.out.exists() else []
@@ -308,11 +293,10 @@ def main(argv=None):
             key = {"setting": setting, "seed": seed}
             if any(row.items() >= key.items() for row in rows):
                 continue
-            model, copied = copy_policy(config, setting.split("/")[0], tokenizer)
+            model = copy_policies(config, setting.split("/")[0], tokenizer)
             start = time.process_time()
-            checks, log = improve(config, setting, seed, model, tokenizer)
-            seconds = round(time.process_time() - start)
-            rows.append({**key, "copied": copied, "seconds": seconds, "checks": checks, **log})
+            found = improve(config, setting, seed, model, tokenizer)
+            rows.append({**key, "seconds": round(time.process_time() - start), **found})
             config.out.parent.mkdir(parents=True, exist_ok=True)
             lines = ",\n".join(map(json.dumps, rows))
             write_text(config.out, f'{{"rows": [\n{lines}\n]}}\n')

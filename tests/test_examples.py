@@ -171,5 +171,5 @@ def test_train_language_model(tmp_path, monkeypatch):
     rows = run("train_language_model", "--settings", *settings, *out, *runs)
     assert [row["setting"] for row in rows] == list(settings) and trl is not None
     assert all([check["step"] for check in row["checks"]] == [0, 1, 2] for row in rows)
-    monkeypatch.setattr(lm, "copy_policy", None)
+    monkeypatch.setattr(lm, "copy_policies", None)
     assert run("train_language_model", "--settings", *settings, *out, *runs) == rows
