@@ -10,8 +10,6 @@ of the tool `place`, in `one` turn the answer is a whole board. Boards that are 
 minimal puzzles of orbits that neither phase has seen. A row that the file has is not made again.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import time
@@ -100,9 +98,8 @@ def make_tokenizer():
         pre_tokenizers.Split(Regex("[.1-4](?=[.1-4]*$)"), "isolated"),
     ])  # fmt: skip
     raw.decoder = decoders.Fuse()
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=raw, eos_token=END, pad_token=PAD, padding_side="left"
-    )
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=raw, eos_token=END, pad_token=PAD)
+    tokenizer.padding_side = "left"
     tokenizer.chat_template, tokenizer.response_template = TEMPLATE, RESPONSES
     return tokenizer
 
@@ -140,10 +137,10 @@ def traces(config, turns, tokenizer):
     return tokens, tokens.masked_fill(is_read, -100)
 
 
-def play(model, tokenizer, options, seeds, sampled):
-    """Play the puzzles of seeds, sampled as in training or greedily; return `is_solved` `[M]`."""
-    games = [TextSudoku(options) for _ in seeds]
-    prompts = [game.reset(seed) for game, seed in zip(games, seeds, strict=True)]
+def play(model, tokenizer, options, count, sampled):
+    """Play puzzles, sampled as in training or greedily; return which are solved, bool `[count]`."""
+    games = [TextSudoku(options) for _ in range(count)]
+    prompts = [game.reset(seed) for seed, game in enumerate(games)]
     tokens, still = tokenizer(prompts)["input_ids"], list(range(len(games)))
     while still:
         batch = tokenizer.pad({"input_ids": [tokens[i] for i in still]}, return_tensors="pt")
@@ -238,8 +235,7 @@ def improve(config, setting, seed, model, tokenizer):
         rows = enumerate(levels, first)
         rows = [adapter.answer_dataset(1, row, blanks=level, **like) for row, level in rows]
         data = concatenate_datasets(rows)
-        paid = {"solved": 0, "constraints": 1}[reward]
-        given = {"reward_funcs": adapter.reward_functions()[paid]}
+        given = {"reward_funcs": adapter.reward_functions()[reward == "constraints"]}
     else:
         data = adapter.seed_dataset(count, first).add_column("blanks", levels)
         make = still_solvable if reward == "still_solvable" else adapter.environment_factory
@@ -249,8 +245,7 @@ def improve(config, setting, seed, model, tokenizer):
         per_device_train_batch_size=config.prompts * config.group, beta=0, seed=seed,
         max_completion_length=LENGTH[turns], learning_rate=config.learning_rate,
         lr_scheduler_type="linear", shuffle_dataset=False, gradient_checkpointing=False,
-        bf16=False, use_cpu=True, logging_steps=1, save_strategy="no", report_to=[],
-        disable_tqdm=True,
+        bf16=False, use_cpu=True, logging_steps=1, save_strategy="no", disable_tqdm=True,
     )  # fmt: skip
     held_out, checks = replace(options, split="test"), []
 
@@ -262,8 +257,7 @@ def improve(config, setting, seed, model, tokenizer):
             for name in ("sampled", "greedy"):
                 with torch.random.fork_rng():
                     torch.manual_seed(state.global_step)
-                    seeds = range(config.held_out)
-                    solved = play(model, tokenizer, held_out, seeds, name == "sampled")
+                    solved = play(model, tokenizer, held_out, config.held_out, name == "sampled")
                 count, total = int(solved.sum()), len(solved)
                 low, high = (round(100 * end, 2) for end in wilson_interval(count, total))
                 found[name] = {"count": total, "solved": count, "low": low, "high": high}
@@ -298,8 +292,7 @@ def main(argv=None):
             found = improve(config, setting, seed, model, tokenizer)
             rows.append({**key, "seconds": round(time.process_time() - start), **found})
             config.out.parent.mkdir(parents=True, exist_ok=True)
-            lines = ",\n".join(map(json.dumps, rows))
-            write_text(config.out, f'{{"rows": [\n{lines}\n]}}\n')
+            write_text(config.out, '{"rows": [\n' + ",\n".join(map(json.dumps, rows)) + "\n]}\n")
     return rows
 
 
