@@ -53,13 +53,13 @@ def draw(rows: list[Row], path: Path) -> None:
 def main(argv: list[str] | None = None) -> None:
     config = tyro.cli(Config, args=argv)
     rows = sorted(read(config.results)["rows"], key=lambda row: row["setting"])
-    shown = [
-        {"setting": row["setting"], "seed": row["seed"], "updates": check["step"]}
-        | {name: in_percent(check[name]) for name in ("sampled", "greedy")}
-        for row in rows
-        for check in (row["checks"][0], row["checks"][-1])
-    ]
-    print(table(shown))
+    shown: dict[tuple[str, str], Row] = {}
+    for row in rows:
+        for name in ("sampled", "greedy"):
+            line = shown.setdefault((row["setting"], name), {"setting": row["setting"]})
+            line |= {"played": name, "before": in_percent(row["checks"][0][name])}
+            line[f"seed {row['seed']}"] = in_percent(row["checks"][-1][name])
+    print(table(list(shown.values()), names=2))
     draw(rows, config.plot)
 
 
