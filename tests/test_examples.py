@@ -5,6 +5,7 @@ import json
 import sys
 from pathlib import Path
 
+import matplotlib.colors as mcolors
 import pytest
 
 from sudoku_curricula.curves import (
@@ -173,3 +174,17 @@ def test_train_language_model(tmp_path, monkeypatch):
     assert all([check["step"] for check in row["checks"]] == [0, 1, 2] for row in rows)
     monkeypatch.setattr(lm, "copy_policies", None)
     assert run("train_language_model", "--settings", *settings, *out, *runs) == rows
+
+
+def test_every_node_of_a_search_is_drawn_and_refuted_moves_are_red(tmp_path):
+    example = load("draw_a_search")
+    search = example.main(["--row", "40", "--simulations", "20", "--out", str(tmp_path / "a.png")])
+    assert (tmp_path / "a.png").stat().st_size > 5_000
+    texts = example.draw_search(search).axes[0].texts
+    assert len(texts) == search.trees.tree_size[0, 0] == 21
+    red = mcolors.to_rgba(example.COLOURS[example.LOST])
+    drawn_red = [each.get_bbox_patch().get_facecolor() == red for each in texts]
+    trees = search.trees
+    lost = trees.children_outcomes[0] == example.LOST
+    assert sum(drawn_red) == (lost & (trees.children_visits[0] > 0)).sum() > 0
+    assert len(example.draw_search(search, nodes=5).axes[0].texts) == 5

@@ -42,7 +42,7 @@ RULES = {
     ),
     "learning/sudoku_learning": (
         NUMERIC | LEARNING | {"sudoku_gym", "sudoku_curricula"},
-        {"training/actors": {"ray"}, "networks/onnx": {"onnx", "onnxscript", "onnxruntime"}},
+        {"training/actors": {"ray"}},
     ),
     "agents/sudoku_agents": (
         NUMERIC | LEARNING | {"sudoku_gym", "sudoku_curricula", "sudoku_agents"},

@@ -30,7 +30,6 @@ COMMANDS = {
     "generate": ("Make puzzles.", "sudoku_gym.cli.generate:generate"),
     "watch": ("Watch a policy play.", "sudoku_gym.cli.watch:watch"),
     "record": ("Record games for Minari.", "sudoku_gym.cli.data:record"),
-    "export": ("Write a network as ONNX.", "sudoku_learning.networks.onnx:export"),
     "push": ("Send a checkpoint to the Hub.", "sudoku_gym.cli.data:push"),
     "app": ("Show a page on which policies play.", "sudoku_gym.cli.launch:app"),
     "info": ("Show what is installed.", "sudoku_gym.cli.info:info"),

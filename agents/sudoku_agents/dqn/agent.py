@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sudoku_agents.dqn.config import DQNConfig
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.networks import Network, NetworkPolicy, QConfig, Restarts
+from sudoku_learning.networks import Network, NetworkPolicy, PolicyConfig, Restarts
 from sudoku_learning.networks.policy import PLAY_THRESHOLD
 from sudoku_learning.training.config import config_from_json
 from sudoku_learning.training.environments import geometry_of_env
@@ -22,7 +22,7 @@ PLAY_RESTARTS = 31
 
 def make_q_network(config: DQNConfig, geometry: Geometry) -> Network:
     """Make the network of a configuration, with random weights."""
-    return Network(config.network, {HEAD: QConfig()}, geometry)
+    return Network(config.network, {HEAD: PolicyConfig()}, geometry)
 
 
 def load(

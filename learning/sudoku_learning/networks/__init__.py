@@ -9,7 +9,6 @@ from sudoku_learning.networks.heads import (
     HeadConfig,
     LogFlowConfig,
     PolicyConfig,
-    QConfig,
     ValueConfig,
 )
 from sudoku_learning.networks.mlp import MLPConfig
@@ -40,7 +39,6 @@ __all__ = [
     "NetworkPolicy",
     "PlacementPolicy",
     "PolicyConfig",
-    "QConfig",
     "RecurrentState",
     "Restarts",
     "ValueConfig",

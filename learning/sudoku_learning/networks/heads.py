@@ -29,24 +29,11 @@ class HeadConfig(Protocol):
 @registered("policy")
 @dataclass(frozen=True)
 class PolicyConfig:
-    """Logits of the placements."""
+    """A number for each placement: a logit, or an action value."""
 
     def build(self, body: Body) -> nn.Module:
         """Make the head: features to float32 `[R, B, N**3]`, `ILLEGAL_LOGIT` where illegal."""
         return PlacementHead(body)
-
-
-@registered("q")
-@dataclass(frozen=True)
-class QConfig:
-    """Action values: the return to expect after each placement."""
-
-    dueling: bool = False
-    """read a number of the board too, to which the placements are compared"""
-
-    def build(self, body: Body) -> nn.Module:
-        """Make the head: features to float32 `[R, B, N**3]`, `ILLEGAL_LOGIT` where illegal."""
-        return DuelingHead(body) if self.dueling else PlacementHead(body)
 
 
 @registered("value")
@@ -94,30 +81,6 @@ class PlacementHead(nn.Module):
     def forward(self, features: Features) -> Tensor:
         """Return float32 `[R, B, N**3]`, `ILLEGAL_LOGIT` where a placement is illegal."""
         return _spread(self.readout(features).squeeze(2), features)
-
-
-class DuelingHead(nn.Module):
-    """The number of a board and, added to it, by how much a placement differs from the mean.
-
-    Source: Wang et al., "Dueling network architectures for deep reinforcement learning" (2016),
-    equation 9; the mean runs over the legal placements.
-    """
-
-    def __init__(self, body: Body) -> None:
-        super().__init__()
-        self.placements = body.placement_readout(1)
-        self.board = body.board_readout(1)
-
-    def forward(self, features: Features) -> Tensor:
-        """Return float32 `[R, B, N**3]`, `ILLEGAL_LOGIT` where a placement is illegal."""
-        advantages = self.placements(features).squeeze(2)  # [R, P]
-        values = self.board(features).squeeze(2)  # [R, B]
-        boards, placements = features.shape
-        owners = features.index // placements
-        counts = torch.bincount(owners, minlength=boards).clamp(min=1)
-        means = torch.zeros_like(values).index_add(1, owners, advantages) / counts
-        numbers = advantages + (values - means).index_select(1, owners)
-        return _spread(numbers, features)
 
 
 class BoardHead(nn.Module):

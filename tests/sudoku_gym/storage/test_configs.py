@@ -14,7 +14,7 @@ from sudoku_agents.expert_iteration.config import ExpertIterationConfig
 from sudoku_curricula import SCHEDULES
 from sudoku_curricula.schedules import Algorithm1Config
 from sudoku_gym.storage.configs import decode_json, from_json, registered, to_json
-from sudoku_learning.networks import BODIES, FactorGraphConfig, MLPConfig, QConfig, ValueConfig
+from sudoku_learning.networks import BODIES, FactorGraphConfig, MLPConfig, ValueConfig
 from sudoku_learning.training.config import config_from_json
 
 
@@ -22,7 +22,7 @@ def through_a_file(config):
     return from_json(json.loads(json.dumps(to_json(config))))
 
 
-@pytest.mark.parametrize("kind", [*BODIES.values(), *SCHEDULES.values(), ValueConfig, QConfig])
+@pytest.mark.parametrize("kind", [*BODIES.values(), *SCHEDULES.values(), ValueConfig])
 def test_whatever_is_configured_survives_a_file(kind):
     config = kind()
     assert through_a_file(config) == config and type(through_a_file(config)) is kind

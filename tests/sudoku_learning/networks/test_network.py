@@ -17,7 +17,6 @@ from sudoku_learning.networks import (
     Network,
     NetworkPolicy,
     PolicyConfig,
-    QConfig,
     ValueConfig,
     evaluate_boards,
 )
@@ -33,8 +32,6 @@ BODIES = [
 ]
 HEADS = {
     "policy": PolicyConfig(),
-    "q": QConfig(),
-    "dueling q": QConfig(dueling=True),
     "value": ValueConfig(),
     "negative value": ValueConfig(-2.0, -1.0),
     "log flow": LogFlowConfig(),
@@ -62,10 +59,9 @@ def make(body, heads=None, geometry=None):
 def test_heads_answer_in_the_shapes_and_ranges_they_promise(body):
     boards, masks, geometry = positions()
     found = evaluate_boards(make(body), boards, masks, geometry).outputs
-    for name in ("policy", "q", "dueling q"):
-        assert found[name].shape == masks.shape and found[name].dtype == np.float32
-        assert (found[name][~masks] == ILLEGAL_LOGIT).all()
-        assert (found[name][masks] > ILLEGAL_LOGIT / 2).all()
+    assert found["policy"].shape == masks.shape and found["policy"].dtype == np.float32
+    assert (found["policy"][~masks] == ILLEGAL_LOGIT).all()
+    assert (found["policy"][masks] > ILLEGAL_LOGIT / 2).all()
     assert found["value"].shape == found["log flow"].shape == (7,)
     assert ((found["value"] > 0) & (found["value"] < 1)).all()
     assert ((found["negative value"] > -2) & (found["negative value"] < -1)).all()
@@ -144,13 +140,12 @@ def test_the_policy_plays_what_the_head_rates_highest():
     boards, masks, geometry = positions()
     network = make(FactorGraphConfig(8, 2))
     scores = evaluate_boards(network, boards, masks, geometry).outputs
-    for head in ("policy", "q"):
-        policy = NetworkPolicy(network, head)
-        policy.reset(boards, geometry, np.random.default_rng(0))
-        playing = masks.any(1)
-        np.testing.assert_array_equal(
-            policy.act(boards, masks)[playing], scores[head].argmax(1)[playing]
-        )
+    policy = NetworkPolicy(network)
+    policy.reset(boards, geometry, np.random.default_rng(0))
+    playing = masks.any(1)
+    np.testing.assert_array_equal(
+        policy.act(boards, masks)[playing], scores["policy"].argmax(1)[playing]
+    )
     chances = policy.probabilities(boards[:5], masks[:5])
     np.testing.assert_allclose(chances.sum(1), 1, rtol=1e-5)
     assert (chances[~masks[:5]] == 0).all()

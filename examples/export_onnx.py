@@ -1,9 +1,10 @@
-"""Networks as ONNX files."""
+"""Write the network of a policy as an ONNX file, which onnxruntime and others play.
 
-from __future__ import annotations
+python examples/export_onnx.py expert-iteration net.onnx --puzzles 9x9 --rounds 32  # two minutes
+"""
 
+import argparse
 import os
-import sys
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from torch import Tensor, nn
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.exact_cover import intersection_table
 from sudoku_gym.policies import Policy, load_policy
-from sudoku_gym.puzzles import banks
+from sudoku_gym.puzzles.banks import named_geometry
 from sudoku_gym.storage.atomic import atomic_write, check_suffix
 from sudoku_learning.networks.factor_graph import FactorGraphBody
 from sudoku_learning.networks.factor_graph.graph import FactorGraph
@@ -32,33 +33,6 @@ from sudoku_learning.networks.policy import NetworkPolicy
 
 OPSET = 18
 """The version of ONNX's operators."""
-
-
-def export(
-    policy: str,
-    /,
-    *,
-    onnx: Path,
-    puzzles: str = "9x9",
-    rounds: int = 32,
-    trust: bool = False,
-) -> int:
-    """Write the network of a policy as an ONNX file, which onnxruntime and others play.
-
-    Args:
-        policy: A policy's name with options, or the folder of a checkpoint.
-        onnx: The file to write.
-        puzzles: The bank whose boards it plays.
-        rounds: Rounds of messages, always as many; the file grows with them, and takes some seconds
-            each.
-        trust: Allow checkpoints to load and run arbitrary code.
-    """
-    geometry = banks.named_geometry(puzzles)
-    loaded = load_policy(policy, trust=trust)
-    print(f"writing {rounds} rounds, some seconds each", file=sys.stderr)
-    export_onnx(loaded, onnx, geometry, rounds)
-    print(f"{onnx}: {geometry.name}, {rounds} rounds")
-    return 0
 
 
 def export_onnx(policy: Policy, file: Path, geometry: Geometry, rounds: int) -> None:
@@ -166,3 +140,19 @@ class WholeGraph(nn.Module):
             carried = plain_round(weights, edges, intersections, carried)
         scores = self.linear(carried.variables).squeeze(2)
         return torch.where(action_mask, scores, ILLEGAL_LOGIT)
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("policy", help="a policy's name with options, or a checkpoint's folder")
+    parser.add_argument("file", type=Path, help="to write, NAME.onnx")
+    parser.add_argument("--puzzles", default="9x9", help="the bank whose boards it plays")
+    parser.add_argument("--rounds", type=int, default=32, help="always as many; some seconds each")
+    options = parser.parse_args(argv)
+    geometry = named_geometry(options.puzzles)
+    export_onnx(load_policy(options.policy), options.file, geometry, options.rounds)
+    print(f"{options.file}: {geometry.name}, {options.rounds} rounds")
+
+
+if __name__ == "__main__":
+    main()

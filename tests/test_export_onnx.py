@@ -1,5 +1,8 @@
 """ONNX files play the moves of the networks that they were written from, on every kind of board."""
 
+import importlib.util
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -12,9 +15,14 @@ from sudoku_learning.networks import (
     Network,
     NetworkPolicy,
     PolicyConfig,
-    QConfig,
+    ValueConfig,
 )
-from sudoku_learning.networks.onnx import WholeGraph, export_onnx
+
+_FILE = Path(__file__).parent.parent / "examples/export_onnx.py"
+_SPEC = importlib.util.spec_from_file_location("export_onnx", _FILE)
+example = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(example)
+WholeGraph, export_onnx = example.WholeGraph, example.export_onnx
 
 
 def boards_of(name, count=6):
@@ -65,11 +73,11 @@ def test_a_file_plays_the_same_moves(tmp_path, monkeypatch):
 def test_what_has_no_form_is_refused(tmp_path):
     geometry, file = Geometry.standard(4), tmp_path / "net.onnx"
     dense = NetworkPolicy(Network(MLPConfig(), {"policy": PolicyConfig()}, geometry))
-    dueling = {"q": QConfig(dueling=True)}
-    whole = NetworkPolicy(Network(FactorGraphConfig(), dueling, geometry), head="q")
+    heads = {"value": ValueConfig()}
+    whole = NetworkPolicy(Network(FactorGraphConfig(), heads, geometry), head="value")
     with pytest.raises(ValueError, match="a NetworkPolicy has no form in ONNX"):
         export_onnx(dense, file, geometry, 2)
-    with pytest.raises(ValueError, match="head 'q' is no plain readout"):
+    with pytest.raises(ValueError, match="head 'value' is no plain readout"):
         export_onnx(whole, file, geometry, 2)
     with pytest.raises(ValueError, match="rounds=0"):
         export_onnx(load_policy("expert-iteration"), file, geometry, 0)
