@@ -11,7 +11,6 @@ from sudoku_gym.wrappers.encodings import (
     VectorMaskedObservation,
     VectorOneHotBoard,
 )
-from sudoku_gym.wrappers.shaping import PotentialShaping, VectorPotentialShaping
 from sudoku_gym.wrappers.symmetry import SymmetryAugmentation, VectorSymmetryAugmentation
 
 __all__ = [
@@ -20,13 +19,11 @@ __all__ = [
     "FlatObservation",
     "MaskedObservation",
     "OneHotBoard",
-    "PotentialShaping",
     "SymmetryAugmentation",
     "VectorCanonicalCell",
     "VectorExactCoverTensor",
     "VectorFlatObservation",
     "VectorMaskedObservation",
     "VectorOneHotBoard",
-    "VectorPotentialShaping",
     "VectorSymmetryAugmentation",
 ]

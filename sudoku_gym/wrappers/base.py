@@ -33,7 +33,6 @@ class Transform:
 
     needs_masks = True
     maps_actions = False  # whether the agent's actions and masks are others than those below
-    adds_rewards = False
     find: Callable[[str], Any]  # returns an attribute of the environment below
     masks_below: Callable[[], NDArray[np.int8]]  # those of the environment below, as it now stands
 
@@ -46,10 +45,6 @@ class Transform:
 
     def go_on(self, chosen: NDArray[np.bool_]) -> None:
         """Take note that the chosen boards were stepped."""
-
-    def rewards(self, observations: Any, terminations: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return what is added to the rewards of a step that led to these observations, `[B]`."""
-        raise NotImplementedError
 
     def map_actions(self, actions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the actions `[B]` for the environment below."""
@@ -90,9 +85,6 @@ class SudokuWrapper(Transform, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
         if self.maps_actions:
             action = self.map_actions(np.array([as_action(action)], np.int64))[0]
         observation, reward, terminated, truncated, info = self.env.step(action)
-        if self.adds_rewards:
-            added = self.rewards(_at(observation, None), np.array([terminated]))
-            reward = float(reward) + float(added[0])
         self.go_on(_ONE)
         observation, info = self._shown(observation, info)
         return observation, reward, terminated, truncated, info
@@ -172,12 +164,6 @@ class SudokuVectorTransform(Transform, SudokuVectorWrapper):
         observations, rewards, terminations, truncations, infos = self.env.step(actions)
         started = self._over & (self.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP)
         self._over = terminations | truncations
-        if self.adds_rewards:
-            lasts = observations
-            if "final_obs" in infos:
-                lasts, over = observations.copy(), infos["_final_obs"]
-                lasts[over] = _stacked(infos["final_obs"][over].tolist())
-            rewards = rewards + np.where(started, 0.0, self.rewards(lasts, terminations))
         self.go_on(~started)
         if "final_obs" in infos:
             infos = self._with_finals(infos)

@@ -11,7 +11,7 @@ from small_game import Game
 from sudoku_curricula import make_schedule
 from sudoku_curricula.wrappers import CurriculumWrapper, VectorCurriculumWrapper
 from sudoku_gym import SudokuEnv, SudokuVectorEnv, sample_actions
-from sudoku_gym.wrappers import VectorPotentialShaping
+from sudoku_gym.wrappers import VectorOneHotBoard
 
 MODES = list(AutoresetMode)
 
@@ -141,8 +141,8 @@ def test_layers_between_pass_a_curriculum_on():
         return SudokuEnv("4x4")
 
     for envs in (SyncVectorEnv([make] * 2), SudokuVectorEnv(2, "4x4")):
-        shaped = VectorPotentialShaping(envs)
-        inner = VectorCurriculumWrapper(shaped, make_schedule("success-rate", start=3))
+        shown = VectorOneHotBoard(envs)
+        inner = VectorCurriculumWrapper(shown, make_schedule("success-rate", start=3))
         VectorCurriculumWrapper(inner, make_schedule("success-rate", start=5))
         assert inner.reset(seed=0)[1]["level"].tolist() == [5, 5]
     with pytest.raises(AttributeError, match="set_blanks"):
