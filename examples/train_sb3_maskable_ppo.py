@@ -79,7 +79,9 @@ def main(argv=None):
         verbose=1,
     )
     rng = np.random.default_rng(options.seed)
-    held_out = HeldOut(SB3Policy(model), resolve_source(bank, "validation"), 128, rng)
+    held_out = None  # single puzzles take training episodes
+    if not schedule.tasks.only_puzzles:
+        held_out = HeldOut(SB3Policy(model), resolve_source(bank, "validation"), 128, rng)
     every = 4_096 * (1 if smoke else options.size)
     callbacks = [CurriculumCallback(schedule, held_out, evaluate_every=every)]
     steps = 4_096 if smoke else options.steps

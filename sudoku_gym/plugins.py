@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -42,6 +43,9 @@ MODULES_OF_EXTRA = {
 """The optional modules that each extra of this package installs."""
 
 
+_ATTRIBUTE = re.compile(r"[^:/\\]+:[^:/\\]+")  # so a path may have a colon
+
+
 @cache
 def available(group: Group) -> dict[str, EntryPoint]:
     """Return the installed entry points of a group by name, in alphabetical order.
@@ -70,6 +74,8 @@ def load(group: Group, name: str) -> Any:
 
 def load_attribute(path: str) -> Any:
     """Import an object named as `module:attribute`; the attribute may have dots."""
+    if not _ATTRIBUTE.fullmatch(path):
+        raise ValueError(f"{path!r} is no module:attribute")
     module_name, _, attribute = path.partition(":")
     with suggest_extra(path):
         module = import_module(module_name)
@@ -105,7 +111,7 @@ def import_environment(env_id: str) -> str:
 
     Only what a person writes comes here, never what stands in a file: a module runs.
     """
-    module, _, name = env_id.rpartition(":")
+    module, _, name = split_options(env_id)[0].rpartition(":")
     if module:
         with suggest_extra(env_id):
             import_module(module)
@@ -127,7 +133,7 @@ def find_env(env_id: str) -> EnvSpec:
             Or if the source or the board of a list is a `module:attribute`, which is code.
     """
     named, options = split_options(env_id)
-    if any(":" in str(value) for value in options.values()):
+    if any(_ATTRIBUTE.fullmatch(str(value)) for value in options.values()):
         raise ValueError(f"env={env_id!r}: give a file of puzzles and the name of a board")
     module, _, name = named.rpartition(":")
     if name not in gym.registry and name in available("environments"):

@@ -143,7 +143,7 @@ class LevelSchedule(Schedule):
     kept: ClassVar[tuple[str, ...]] = ("level", "rate")
 
     def __init__(self, start: int, stop: int, step: int = 1, metric: str = COMPLETION) -> None:
-        check_levels(start, stop)
+        check_levels(start, stop, step)
         self.levels: tuple[int, ...] = (*range(start, stop, step), stop)
         super().__init__(f"blanks={','.join(map(str, self.levels))}", metric)
         self.level: int = start
@@ -212,10 +212,12 @@ def mixed_with_uniform(weights: NDArray[np.float64], share: float) -> NDArray[np
     return np.asarray((1 - share) * weights / total + share / len(weights))
 
 
-def check_levels(start: int, stop: int) -> None:
-    """Raise ValueError unless both are numbers of blanks, at least 1, and `start` is no larger."""
+def check_levels(start: int, stop: int, step: int = 1) -> None:
+    """Raise ValueError unless these are numbers of blanks, at least 1, and `start` <= `stop`."""
     if not 1 <= start <= stop:
         raise ValueError(f"levels begin at 1 blank, and start <= stop: not {start} to {stop}")
+    if step < 1:
+        raise ValueError(f"step={step}: a promotion adds a blank at least")
 
 
 class ScheduleConfig(Protocol):

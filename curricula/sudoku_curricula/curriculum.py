@@ -147,21 +147,13 @@ class Curriculum:
         if isinstance(schedule, LevelSchedule):
             solved, played = self._play_levels(schedule, held_out)
         else:
-            self.check_held_out()
+            check_held_out(schedule)
             solved, played = self._play_tasks(held_out)
         self.write_weights()
         self._write(curves.SUCCESS_RATE, solved / played)
         minimal_solved, minimal_played = held_out(None)
         self._write(curves.COMPLETION_RATE, minimal_solved / minimal_played)
         return solved / played, minimal_solved / minimal_played
-
-    def check_held_out(self) -> None:
-        """Raise ValueError if tasks are single puzzles, of which held-out games tell nothing."""
-        if self.schedule.tasks.only_puzzles:
-            raise ValueError(
-                f"held-out games tell nothing of {self.schedule.tasks.text}: single puzzles take "
-                "training episodes, as the wrappers and callbacks report them"
-            )
 
     def state_dict(self) -> dict[str, Any]:
         """Return the schedule's state and the episodes not yet fed to it; fit for JSON.
@@ -261,6 +253,15 @@ class Curriculum:
     def _write(self, tag: str, value: float) -> None:
         if self._writer is not None:
             self._writer.add_scalar(tag, value, self.steps)
+
+
+def check_held_out(schedule: Schedule) -> None:
+    """Raise ValueError if tasks are single puzzles, of which held-out games tell nothing."""
+    if schedule.tasks.only_puzzles:
+        raise ValueError(
+            f"held-out games tell nothing of {schedule.tasks.text}: single puzzles take training "
+            "episodes, as the wrappers and callbacks report them"
+        )
 
 
 def shares_of(games: int, weights: NDArray[np.float64]) -> list[int]:

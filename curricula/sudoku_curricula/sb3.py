@@ -18,7 +18,7 @@ with suggest_extra("sudoku_curricula.sb3"):
 
 from sudoku_curricula import curves
 from sudoku_curricula.base import Schedule
-from sudoku_curricula.curriculum import Curriculum, PlayHeldOut, tasks_of
+from sudoku_curricula.curriculum import Curriculum, PlayHeldOut, check_held_out, tasks_of
 
 _LOSSES = {  # SB3's metric name -> our curve name and the sign
     "train/policy_gradient_loss": (curves.POLICY_LOSS, 1),
@@ -50,8 +50,8 @@ class CurriculumCallback(BaseCallback):
         curriculum: counts episodes and moves the level; None before training.
 
     Raises:
-        ValueError: when training starts, if the schedule's metric is not completion, or the
-            model's saved state is another schedule's.
+        ValueError: if `held_out` is given and tasks are single puzzles; when training starts, if
+            the schedule's metric is not completion, or the model's saved state is another's.
     """
 
     def __init__(
@@ -63,6 +63,8 @@ class CurriculumCallback(BaseCallback):
         episodes_per_update: int = 100,
     ) -> None:
         super().__init__()
+        if held_out is not None:
+            check_held_out(schedule)
         self.schedule = schedule
         self.curriculum: Curriculum | None = None
         self._held_out = held_out

@@ -19,7 +19,7 @@ from sudoku_gym.envs import episodes, infos, steps
 from sudoku_gym.envs.options import EnvOptions
 from sudoku_gym.envs.resets import ResetOptions
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.geometry.symmetry import group_of
+from sudoku_gym.geometry.symmetry import NO_GROUP, group_of
 from sudoku_gym.kernels import layout
 from sudoku_gym.kernels.endings import GameRules
 from sudoku_gym.puzzles.sources import (
@@ -29,7 +29,9 @@ from sudoku_gym.puzzles.sources import (
     source_of,
     table_of,
 )
-from sudoku_gym.puzzles.tasks import PuzzleWeights, TaskWeights
+from sudoku_gym.puzzles.tasks import PuzzleWeights, Tasks, TaskWeights
+
+_TOLD = slice(episodes.TASK, episodes.PUZZLE_ID + 1)  # of `counts`
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,9 @@ class BoardBatch:
         self.observation_space = spaces.Box(0, geometry.size, shape, np.int8)
         self.action_space: spaces.Discrete[np.int64] = spaces.Discrete(self.num_actions)
         self._generators: dict[int, np.random.Generator] = {}
-        self._augment, self._group = bool(options.augment), group_of(geometry)
+        self._augment = bool(options.augment)
+        self._group = group_of(geometry) if self._augment else NO_GROUP  # some are too large
+        self._tasks: Tasks | None = None
         self.set_blanks(options.blanks)
 
     @property
@@ -107,26 +111,31 @@ class BoardBatch:
 
     def set_blanks(self, blanks: Blanks) -> None:
         """See `BoardControls.set_blanks`."""
-        self.drawing = self._drawing(blanks)
+        self.drawing, tasks = self._drawing(blanks)
         self._blanks = blanks
-        self.tells_tasks = self.draws_compiled and isinstance(
-            blanks, str | TaskWeights | PuzzleWeights
-        )
+        self.tells_tasks = self.draws_compiled and tasks is not None
+        if tasks != self._tasks:  # those of the running episodes are others
+            self._tasks, self.counts[:, _TOLD] = tasks, -1
 
-    def _drawing(self, blanks: Blanks) -> tuple[Any, ...]:
+    def _drawing(self, blanks: Blanks) -> tuple[tuple[Any, ...], Tasks | None]:
         source = self.source
+        if isinstance(blanks, str):
+            blanks = TaskWeights.equal(blanks)
         if isinstance(blanks, PuzzleWeights):
+            if not self.draws_compiled:
+                raise ValueError(f"{source!r} draws its puzzles itself: it takes no list of them")
             source, blanks = source_of(blanks, self.geometry)
         no_bank = (*(np.empty((0, self.geometry.num_cells), np.int8),) * 2, np.empty(0, np.int64))
         bank = source.bank if isinstance(source, BankSource) else no_bank
-        return bank, tuple(table_of(source, blanks)), self._augment, self._group
+        tasks = blanks.tasks if isinstance(blanks, TaskWeights) else None
+        return (bank, tuple(table_of(source, blanks)), self._augment, self._group), tasks
 
     def task_info(self) -> dict[str, NDArray[np.int64]]:
         """Return copies of `task` and `puzzle_id`, int64 `[B]`, or {} if no tasks are drawn."""
         if not self.tells_tasks:
             return {}
-        columns = self.counts[:, episodes.TASK], self.counts[:, episodes.PUZZLE_ID]
-        return {"task": columns[0].copy(), "puzzle_id": columns[1].copy()}
+        tasks, puzzle_ids = self.counts[:, _TOLD].T.copy()
+        return {"task": tasks, "puzzle_id": puzzle_ids}
 
     def seed(self, index: int, rng: np.random.Generator) -> None:
         """Draw all later puzzles of board `index` from `rng`."""
@@ -145,16 +154,14 @@ class BoardBatch:
         if isinstance(reset.blanks, str) and reset.blanks == "as set":
             blanks, drawing = self._blanks, self.drawing
         else:
-            blanks, drawing = reset.blanks, self._drawing(reset.blanks)
+            blanks, drawing = reset.blanks, self._drawing(reset.blanks)[0]
         if reset.puzzles is None and self.draws_compiled:
             drawn = (self.streams, drawing, self.scratch)
             steps.draw_boards(self.state, reset.chosen, phase, self.sizes, self.tables, drawn)
             if drawing is not self.drawing:  # not a task of those that are set
                 self.counts[reset.chosen, episodes.TASK] = -1
             return
-        self.counts[reset.chosen, episodes.TASK] = self.counts[
-            reset.chosen, episodes.PUZZLE_ID
-        ] = -1
+        self.counts[reset.chosen, _TOLD] = -1
         puzzles, augment = reset.puzzles, self._augment and reset.puzzles is None
         if puzzles is None:
             puzzles = self._sample(np.flatnonzero(reset.chosen).tolist(), blanks)

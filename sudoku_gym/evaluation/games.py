@@ -169,7 +169,7 @@ def evaluate(
     if batch_size < 1:
         raise ValueError(f"batch_size must be at least 1, not {batch_size}")
     source = EmptySource(geometry)
-    options = EnvOptions(source, actions=actions, erase=erase, max_steps=max_steps)
+    options = EnvOptions(source, augment=False, actions=actions, erase=erase, max_steps=max_steps)
     starts = range(0, len(boards), batch_size)
     clock, games = _Clock(), []
     for number, start in enumerate(starts, start=first_batch):

@@ -71,7 +71,7 @@ def score_text(puzzle: ArrayLike, text: str, geometry: Geometry | None = None) -
         `solved` (1 for a valid completion, else 0), `constraints`
         (`filled_constraint_fraction`), and `format` (1 if there is a board without blanks, else 0).
     """
-    cells = np.asarray(puzzle)
+    cells = board.parse(puzzle, geometry) if isinstance(puzzle, str) else np.asarray(puzzle)
     size = len(cells)
     found = read_answer(text, size)
     if isinstance(found, str):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.plugins import join_names
 from sudoku_gym.text.episode import TextOptions, TextSudoku
 from sudoku_gym.text.parsing import as_number
 from sudoku_gym.text.rewards import score_text
@@ -31,11 +32,13 @@ def environment_factory(
         **fields: of `TextOptions`, where `options` is None.
 
     Raises:
-        ValueError: if an option has no such value, or `mode` is not `"turns"`.
+        ValueError: if an option or `reward` has no such value, or `mode` is not `"turns"`.
     """
     chosen = options or TextOptions(**fields)
     if chosen.mode != "turns":
         raise ValueError("tools take one move a turn: use mode='turns', or answer_dataset")
+    if reward not in (known := TextSudoku(chosen).rewards()):
+        raise ValueError(f"reward={reward!r}: use {join_names(known)}")
     return type("SudokuTools", (SudokuTools,), {"_options": chosen, "_reward": reward})
 
 
@@ -142,7 +145,7 @@ def reward_functions(geometry: Geometry | None = None) -> list[Callable[..., lis
     def named(reward: str) -> Callable[..., list[float]]:
         def function(completions: list[Any], puzzle: list[str], **columns: Any) -> list[float]:
             return [
-                score_text(board.parse(line, geometry), _text_of(completion), geometry)[reward]
+                score_text(line, _text_of(completion), geometry)[reward]
                 for completion, line in zip(completions, puzzle, strict=True)
             ]
 

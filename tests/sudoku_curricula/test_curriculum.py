@@ -98,6 +98,11 @@ def test_another_metric_is_fed_once_and_games_draw_the_level():
     assert [value for _, value in curves["curriculum/policy_accuracy"]] == [0.8, 0.95]
 
 
+def test_levels_rise():
+    with pytest.raises(ValueError, match="step=-1: a promotion adds a blank at least"):
+        LevelSchedule.__init__(Streak(StreakConfig()), 2, 12, step=-1)
+
+
 def test_the_state_is_that_of_a_run_that_was_never_interrupted():
     (whole, _), (first, _), (second, pushed) = started(), started(), started()
     for curriculum in (whole, first):

@@ -113,6 +113,11 @@ def test_another_schedule_does_not_take_over(tmp_path):
         model.learn(60, CurriculumCallback(make_schedule("constant")))
 
 
+def test_held_out_games_of_single_puzzles_are_refused_at_once():
+    with pytest.raises(ValueError, match="held-out games tell nothing of puzzle=0"):
+        CurriculumCallback(make_schedule("replay"), HeldOut(skill=4))
+
+
 def test_a_game_that_does_not_tell_is_refused():
     env = games(lambda: Game({"told": ["level"]}))
     with pytest.raises(KeyError, match="is_success"):

@@ -91,7 +91,7 @@ class TrainingConfig:
     keep_checkpoints: int | None = 2
     """latest checkpoints that stay in the folder; None keeps all"""
     curriculum: CurriculumConfig = field(default_factory=schedules.SuccessRateConfig)
-    """how the number of blanks moves"""
+    """which tasks are trained on, and how they move"""
     ray: RayConfig = field(default_factory=RayConfig)
     """where sampling runs"""
 

@@ -16,7 +16,7 @@ import tyro
 from rich.console import Console
 
 from sudoku_curricula import curves
-from sudoku_curricula.curriculum import Curriculum
+from sudoku_curricula.curriculum import Curriculum, check_held_out
 from sudoku_gym.evaluation.tables import duration
 from sudoku_gym.policies.loading import checkpoints_of
 from sudoku_gym.puzzles.sources import Blanks, table_of
@@ -81,7 +81,7 @@ class Training(Generic[_Config]):
             self._set_blanks,
             metrics=("completion", *self.learner.metrics),
         )
-        self.curriculum.check_held_out()
+        check_held_out(self.curriculum.schedule)
         self.iteration = self.steps = 0
         self.seconds = 0.0
         self._iterations_after_the_end = 0

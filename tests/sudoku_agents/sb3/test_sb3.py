@@ -9,6 +9,8 @@ from stable_baselines3.common.vec_env import VecMonitor
 
 from sudoku_agents.sb3 import FactorGraphPolicy, SB3Policy, make_vec_env
 from sudoku_agents.sb3.play import boards_and_legal, decode, encode
+from sudoku_curricula import make_schedule
+from sudoku_curricula.sb3 import CurriculumCallback
 from sudoku_gym import board, evaluate, load_policy
 from sudoku_gym.geometry import Geometry, sudoku_x
 from sudoku_gym.puzzles import load
@@ -122,3 +124,12 @@ def test_a_model_that_may_erase_is_a_policy(algorithm):
             check_policy(policy, Geometry.standard(4), erase=erase)
     result = evaluate(policy, load("4x4", "test")[::400], erase=True)
     assert (result.illegal == 0) == (algorithm is MaskablePPO)
+
+
+def test_games_that_began_before_a_curriculum_are_of_none_of_its_tasks():
+    envs = make_vec_env("Sudoku9x9-v0", 4, blanks=30)
+    model = PPO("MlpPolicy", envs, n_steps=8, batch_size=32, n_epochs=1, seed=0, device="cpu")
+    callback = CurriculumCallback(make_schedule("uniform", tasks="grade"))
+    with pytest.warns(UserWarning, match="without an update"):
+        model.learn(32, callback)
+    assert callback.curriculum.state_dict()["tally"] == [[0, 0]] * 5

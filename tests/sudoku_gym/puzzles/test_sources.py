@@ -1,5 +1,6 @@
 import json
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,9 +9,12 @@ from hypothesis import strategies as st
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.compiler.random_stream import new_stream
 from sudoku_gym.envs.sudoku import SudokuEnv
-from sudoku_gym.geometry import Geometry, symmetry, windows
+from sudoku_gym.evaluation import evaluate
+from sudoku_gym.geometry import Geometry, latin_square, symmetry, windows
+from sudoku_gym.policies import load_policy
 from sudoku_gym.puzzles import files
 from sudoku_gym.puzzles.generator import generate
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import (
     BankSource,
     EmptySource,
@@ -171,6 +175,20 @@ def test_files_and_attributes(tmp_path, monkeypatch):
         resolve_source("no_such_module:thing")
     with pytest.raises(ValueError, match=r"is called '5x5': use one of 4x4, .* or 'module:attri"):
         resolve_source("5x5")
+
+
+def test_a_group_too_large_to_list_is_played_without_augmentation():
+    latin = latin_square(9)
+    one = Geometry("latin9x9 with a diagonal", latin.regions, np.arange(0, 81, 10)[None])
+    found = solver.find_solutions(np.zeros((1, 9, 9), np.int8), 1, one).solutions.reshape(1, 9, 9)
+    puzzle = found.copy()
+    puzzle[0, 0, 0] = 0
+    mine = PuzzleSet(puzzle, found, one, "mine")
+    env = gym.make("Sudoku-v0", source=mine, augment=False)
+    assert (env.reset(seed=0)[0] == puzzle[0]).all()
+    assert evaluate(load_policy("naked-singles"), puzzle, geometry=one).solved.all()
+    with pytest.raises(ValueError, match="augment=False"):
+        gym.make("Sudoku-v0", source=mine)
 
 
 def test_empty_and_full_sets_are_refused():

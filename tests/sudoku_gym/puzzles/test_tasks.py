@@ -97,6 +97,29 @@ def test_a_list_of_ones_own_takes_the_place_of_the_source():
         gym.make("Sudoku9x9-v0").unwrapped.set_blanks(PuzzleWeights(some, np.ones(3)))
 
 
+@pytest.mark.parametrize("before", [None, 30, "grade", "blanks=20,40"])
+def test_running_episodes_are_of_no_task_once_others_are_drawn(before):
+    envs = gym.make_vec("Sudoku9x9-v0", num_envs=4, blanks=before).unwrapped
+    envs.reset(seed=0)
+    for weights in ([0, 1, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0]):
+        envs.set_blanks(weighted("blanks=20,30,40 x grade=naked singles,search", *weights))
+        *_, infos = envs.step(np.zeros(4, np.int64))
+        assert (infos["task"] == -1).all() and (infos["puzzle_id"] == -1).all()
+    assert (envs.reset()[1]["task"] == 0).all()
+    envs.set_blanks(weighted("blanks=20,30,40 x grade=naked singles,search", *[1] * 6))
+    assert (envs.step(np.zeros(4, np.int64))[-1]["task"] == 0).all()  # the same tasks
+
+
+def test_a_source_that_is_no_bank_takes_no_list():
+    class Own:
+        geometry, max_blanks = puzzles.load("4x4").geometry, 12
+        sample = BankSource(puzzles.load("4x4")).sample
+
+    env = gym.make("Sudoku-v0", source=Own()).unwrapped
+    with pytest.raises(ValueError, match="draws its puzzles itself: it takes no list of them"):
+        env.set_blanks(PuzzleWeights(puzzles.load("4x4")[:3], np.ones(3)))
+
+
 def test_a_task_without_a_puzzle_is_refused_unless_its_weight_is_zero():
     source = BankSource(puzzles.load("4x4", split="train"))
     with pytest.raises(ValueError, match="the source has no puzzle for 'hidden singles'"):

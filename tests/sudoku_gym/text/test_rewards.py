@@ -68,6 +68,7 @@ def test_format_is_a_board_without_blanks():
     puzzle = bank.puzzles[0]
     line = "".join(map(str, puzzle.ravel()))
     assert score_text(puzzle, line) == {"solved": 0, "constraints": 0, "format": 0}
+    assert score_text(line, "?") == score_text(puzzle, "?")  # a puzzle may be a text too
     full = "".join(map(str, bank.solutions[0].ravel()))
     assert score_text(puzzle, f"So:\n{full}") == {"solved": 1, "constraints": 1, "format": 1}
     assert score_text(puzzle, "1" * 81)["format"] == 1

@@ -144,6 +144,12 @@ def test_tools_are_documented_for_the_trainer():
         assert schema["description"] and schema["return"]["description"]
 
 
+def test_unknown_rewards_are_refused_at_once():
+    with pytest.raises(ValueError, match="reward='typo': use solved, constraints or format"):
+        adapter.environment_factory(reward="typo")
+    assert adapter.environment_factory(reward="still_solvable", reward_still_solvable=True)
+
+
 def test_whole_boards_are_no_tools():
     with pytest.raises(ValueError, match="answer_dataset"):
         adapter.environment_factory(TextOptions(mode="answer"))

@@ -294,6 +294,7 @@ def test_a_list_is_trained_on_and_known_by_its_board(tmp_path, monkeypatch):
     assert env == "Sudoku-v0?source=mine.csv&board=6x6"
     Path("mine.csv").unlink()
     assert geometry_of_env(env).size == 6
+    assert geometry_of_env("Sudoku-v0?source=C:\\mine.csv&board=6x6").size == 6
     with pytest.raises(ValueError, match="give a file of puzzles and the name of a board"):
         geometry_of_env("Sudoku-v0?source=os:system")
 
