@@ -54,18 +54,12 @@ def main(argv=None):
 
     # The return is 1 if the puzzle is solved and 0 if not, so the value is the chance of success.
     # Play beyond a dead end would teach nothing.
-    env = VecMonitor(
-        make_vec_env(
-            f"Sudoku{bank}-v0",
-            128,
-            blanks=schedule.blanks(),
-            reward="sparse",
-            end_at_dead_end=True,
-        )
+    env = make_vec_env(
+        f"Sudoku{bank}-v0", 128, blanks=schedule.blanks(), reward="sparse", end_at_dead_end=True
     )
     model = MaskablePPO(
         FactorGraphPolicy,
-        env,
+        VecMonitor(env),
         policy_kwargs={"network": BODIES[options.body]()},
         learning_rate=5e-4 if options.size == 9 else 1e-3,
         n_steps=64 if options.size == 9 else 32,

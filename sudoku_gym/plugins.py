@@ -41,9 +41,7 @@ MODULES_OF_EXTRA = {
     "onnx": ("onnx", "onnxscript", "onnxruntime"),
 }
 """The optional modules that each extra of this package installs."""
-
-
-_ATTRIBUTE = re.compile(r"[^:/\\]+:[^:/\\]+")  # so a path may have a colon
+_ATTRIBUTE = re.compile(r"([^:/\\]+):([^:/\\]+)")  # so a path may have a colon
 
 
 @cache
@@ -74,13 +72,12 @@ def load(group: Group, name: str) -> Any:
 
 def load_attribute(path: str) -> Any:
     """Import an object named as `module:attribute`; the attribute may have dots."""
-    if not _ATTRIBUTE.fullmatch(path):
+    if not (names := _ATTRIBUTE.fullmatch(path)):
         raise ValueError(f"{path!r} is no module:attribute")
-    module_name, _, attribute = path.partition(":")
     with suggest_extra(path):
-        module = import_module(module_name)
+        module = import_module(names[1])
     try:
-        return attrgetter(attribute)(module)
+        return attrgetter(names[2])(module)
     except AttributeError as error:
         raise ValueError(f"{path!r}: {error}") from error
 
@@ -177,10 +174,7 @@ def split_options(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def checked_options(
-    factory: Callable[..., Any],
-    name: str,
-    written: Mapping[str, Any],
-    given: Mapping[str, Any],
+    factory: Callable[..., Any], name: str, written: Mapping[str, Any], given: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Join the options written in a name with the keyword arguments given, for a factory.
 

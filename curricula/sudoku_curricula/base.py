@@ -214,10 +214,8 @@ def mixed_with_uniform(weights: NDArray[np.float64], share: float) -> NDArray[np
 
 def check_levels(start: int, stop: int, step: int = 1) -> None:
     """Raise ValueError unless these are numbers of blanks, at least 1, and `start` <= `stop`."""
-    if not 1 <= start <= stop:
-        raise ValueError(f"levels begin at 1 blank, and start <= stop: not {start} to {stop}")
-    if step < 1:
-        raise ValueError(f"step={step}: a promotion adds a blank at least")
+    if not 1 <= start <= stop or step < 1:
+        raise ValueError(f"levels begin at 1, and start <= stop: not {start} to {stop}, {step=}")
 
 
 class ScheduleConfig(Protocol):

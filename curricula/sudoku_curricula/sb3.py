@@ -27,7 +27,6 @@ _LOSSES = {  # SB3's metric name -> our curve name and the sign
     "train/entropy_loss": (curves.ENTROPY, -1),
     "train/learning_rate": (curves.LEARNING_RATE, 1),
 }
-_EVALUATIONS = 10  # of a run, by default
 
 
 class CurriculumCallback(BaseCallback):
@@ -85,7 +84,7 @@ class CurriculumCallback(BaseCallback):
             self.curriculum.load_state_dict(saved)
         self.curriculum.start_clock(self.num_timesteps)
         steps = self.locals["total_timesteps"] - self.num_timesteps
-        self._every = self._evaluate_every or ceil(steps / _EVALUATIONS)
+        self._every = self._evaluate_every or ceil(steps / 10)
         self._next_evaluation = self.num_timesteps + self._every
         count = self.training_env.num_envs
         fresh = self.num_timesteps == 0  # else a board may be in the middle of an episode
@@ -96,9 +95,8 @@ class CurriculumCallback(BaseCallback):
         assert self.curriculum is not None
         self.curriculum.steps = self.num_timesteps
         if hasattr(self.model, "rollout_buffer"):
-            tasks = tasks_of(self.locals["infos"], self.schedule.tasks)
-            self._tasks.append(tasks)
-            self._trained.append(self.schedule.trains()[tasks])
+            self._tasks.append(tasks_of(self.locals["infos"], self.schedule.tasks))
+            self._trained.append(self.schedule.trains()[self._tasks[-1]])
         if self._held_out is None:
             self._report_training_episodes(self.curriculum)
         elif self.num_timesteps >= self._next_evaluation:
@@ -136,11 +134,10 @@ class CurriculumCallback(BaseCallback):
         if not dones.any():
             return
         known = np.flatnonzero(dones & (self._numbers >= 0))
-        ended = [self.locals["infos"][i] for i in known]
         numbers = self._numbers[known]
         self._numbers[dones] = curriculum.begin(int(dones.sum()))
-        if ended:
-            curriculum.end(numbers, ended)
+        if len(known):
+            curriculum.end(numbers, [self.locals["infos"][i] for i in known])
 
     def _use_advantages(self, curriculum: Curriculum) -> None:
         """Hand on the mean absolute advantage of each task's steps in a rollout of PPO.

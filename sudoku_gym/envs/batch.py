@@ -19,16 +19,10 @@ from sudoku_gym.envs import episodes, infos, steps
 from sudoku_gym.envs.options import EnvOptions
 from sudoku_gym.envs.resets import ResetOptions
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.geometry.symmetry import NO_GROUP, group_of
+from sudoku_gym.geometry.symmetry import group_of
 from sudoku_gym.kernels import layout
 from sudoku_gym.kernels.endings import GameRules
-from sudoku_gym.puzzles.sources import (
-    BankSource,
-    Blanks,
-    PuzzleSource,
-    source_of,
-    table_of,
-)
+from sudoku_gym.puzzles.sources import BankSource, Blanks, PuzzleSource, source_of, table_of
 from sudoku_gym.puzzles.tasks import PuzzleWeights, Tasks, TaskWeights
 
 _TOLD = slice(episodes.TASK, episodes.PUZZLE_ID + 1)  # of `counts`
@@ -80,7 +74,7 @@ class BoardBatch:
         self.action_space: spaces.Discrete[np.int64] = spaces.Discrete(self.num_actions)
         self._generators: dict[int, np.random.Generator] = {}
         self._augment = bool(options.augment)
-        self._group = group_of(geometry) if self._augment else NO_GROUP  # some are too large
+        self._group = group_of(geometry if self._augment else Geometry.standard(4))  # unused
         self._tasks: Tasks | None = None
         self.set_blanks(options.blanks)
 
@@ -134,8 +128,7 @@ class BoardBatch:
         """Return copies of `task` and `puzzle_id`, int64 `[B]`, or {} if no tasks are drawn."""
         if not self.tells_tasks:
             return {}
-        tasks, puzzle_ids = self.counts[:, _TOLD].T.copy()
-        return {"task": tasks, "puzzle_id": puzzle_ids}
+        return dict(zip(("task", "puzzle_id"), self.counts[:, _TOLD].T.copy(), strict=True))
 
     def seed(self, index: int, rng: np.random.Generator) -> None:
         """Draw all later puzzles of board `index` from `rng`."""

@@ -100,10 +100,6 @@ def sample(geometry: Geometry, count: int, rng: np.random.Generator) -> Symmetry
     return drawn
 
 
-NO_GROUP = 0, 0, False, np.empty((0, 1), np.int32)
-"""What kernels take for a group where they draw no symmetry."""
-
-
 def group_of(geometry: Geometry) -> tuple[int, int, bool, NDArray[np.int32]]:
     """Return the symmetry group of a geometry as `draw_symmetry` takes it."""
     return *geometry.line_blocks, geometry.can_transpose, geometry.symmetries

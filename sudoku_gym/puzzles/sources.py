@@ -21,7 +21,7 @@ from sudoku_gym.compiler.intrinsics import borrowed, prefetch
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.compiler.random_stream import new_stream, next_below, next_unit
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.geometry.symmetry import NO_GROUP, draw_symmetry
+from sudoku_gym.geometry.symmetry import draw_symmetry
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.tasks import (
     AS_STORED,
@@ -102,7 +102,8 @@ class BankSource:
         size = self.geometry.size
         puzzles = np.empty((count, size * size), np.int8)
         solutions = np.empty_like(puzzles)
-        drawing = DrawTables(self.bank, self.table(blanks), False, NO_GROUP)
+        no_group = (0, 0, False, np.empty((0, 2 * size + 1), np.int32))
+        drawing = DrawTables(self.bank, self.table(blanks), False, no_group)
         draw_puzzles(new_stream(rng), drawing, puzzles, solutions)
         return puzzles.reshape(count, size, size), solutions.reshape(count, size, size)
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from sudoku_gym import board
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.plugins import join_names
 from sudoku_gym.text.episode import TextOptions, TextSudoku
 from sudoku_gym.text.parsing import as_number
 from sudoku_gym.text.rewards import score_text
@@ -38,7 +37,7 @@ def environment_factory(
     if chosen.mode != "turns":
         raise ValueError("tools take one move a turn: use mode='turns', or answer_dataset")
     if reward not in (known := TextSudoku(chosen).rewards()):
-        raise ValueError(f"reward={reward!r}: use {join_names(known)}")
+        raise ValueError(f"reward={reward!r}: use one of {', '.join(known)}")
     return type("SudokuTools", (SudokuTools,), {"_options": chosen, "_reward": reward})
 
 
@@ -110,8 +109,7 @@ def seed_dataset(count: int, first_seed: int = 0) -> Dataset:
     from datasets import Dataset
 
     user = [{"role": "user", "content": "Solve this Sudoku with the tools.\n"}]
-    seeds = range(first_seed, first_seed + count)
-    return Dataset.from_list([{"prompt": user, "seed": seed} for seed in seeds])
+    return Dataset.from_list([{"prompt": user, "seed": first_seed + i} for i in range(count)])
 
 
 def answer_dataset(count: int, first_seed: int = 0, **fields: Any) -> Dataset:
@@ -127,9 +125,8 @@ def answer_dataset(count: int, first_seed: int = 0, **fields: Any) -> Dataset:
     game = TextSudoku(mode="answer", **fields)
     rows = []
     for seed in range(first_seed, first_seed + count):
-        prompt = game.reset(seed)
-        line = board.to_line(game.puzzle)
-        rows.append({"prompt": [{"role": "user", "content": prompt}], "puzzle": line})
+        user = [{"role": "user", "content": game.reset(seed)}]
+        rows.append({"prompt": user, "puzzle": board.to_line(game.puzzle)})
     return Dataset.from_list(rows)
 
 

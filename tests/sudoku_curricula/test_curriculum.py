@@ -99,7 +99,7 @@ def test_another_metric_is_fed_once_and_games_draw_the_level():
 
 
 def test_levels_rise():
-    with pytest.raises(ValueError, match="step=-1: a promotion adds a blank at least"):
+    with pytest.raises(ValueError, match="not 2 to 12, step=-1"):
         LevelSchedule.__init__(Streak(StreakConfig()), 2, 12, step=-1)
 
 

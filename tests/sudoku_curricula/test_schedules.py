@@ -127,7 +127,7 @@ def test_laws_of_every_schedule_and_exact_resume(name, results, cut):
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("constant", {"blanks": 0}, "levels begin at 1 blank, and start <= stop: not 0 to 0"),
+        ("constant", {"blanks": 0}, "levels begin at 1, and start <= stop: not 0 to 0"),
         ("linear", {"start": 5, "stop": 4}, "start <= stop: not 5 to 4"),
         ("linear", {"start": 1, "stop": 4, "updates": 3}, "updates must be at least 4"),
         ("success-rate", {"step": 0}, "step must be at least 1, not 0"),

@@ -145,7 +145,7 @@ def test_tools_are_documented_for_the_trainer():
 
 
 def test_unknown_rewards_are_refused_at_once():
-    with pytest.raises(ValueError, match="reward='typo': use solved, constraints or format"):
+    with pytest.raises(ValueError, match="reward='typo': use one of solved, constraints, format"):
         adapter.environment_factory(reward="typo")
     assert adapter.environment_factory(reward="still_solvable", reward_still_solvable=True)
 
