@@ -155,6 +155,6 @@ def by(name: str, results: Results, kind: str) -> list[list[str]]:
 def description() -> str:
     """Return the description that the docstring of the environment holds."""
     text = inspect.getdoc(SudokuEnv) or ""
-    part = text[text.index("## Description") : text.index("Attributes:")]
+    part = text[text.index("## Description") : text.index("Raises:")]
     # Without an empty line before it a list is none in Markdown.
     return re.sub(r"^(?!- |  )(.+)\n- ", r"\1\n\n- ", part, flags=re.MULTILINE).strip()

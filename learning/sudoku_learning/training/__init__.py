@@ -1,5 +1,6 @@
 """The training loop of all learners: what a family supplies, and what it is given for it."""
 
+from sudoku_gym.storage.configs import registered
 from sudoku_learning.training.checkpoint import free_folder
 from sudoku_learning.training.config import (
     CurriculumConfig,
@@ -32,6 +33,7 @@ __all__ = [
     "free_folder",
     "geometry_of_env",
     "load_network",
+    "registered",
     "train_cli",
     "training_envs",
 ]
