@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from operator import index as whole_number
 from typing import Any, Literal
 
 import numpy as np
@@ -42,17 +41,6 @@ def geometry_of_actions(action_space: spaces.Space[Any], geometry: Geometry | No
             f"{count} actions: need {wanted}, the placements of a board (no erase=True)"
         )
     return geometry_for(size, geometry)
-
-
-def as_action(action: object) -> int:
-    """Return an action as an int; ValueError unless it is a whole number of 64 bits."""
-    try:
-        number = whole_number(action)  # type: ignore[arg-type]
-    except TypeError:
-        number = 2**63
-    if not -(2**63) <= number < 2**63:
-        raise ValueError(f"action {action!r:.60} is no whole number of 64 bits")
-    return number
 
 
 def as_actions(actions: ArrayLike, count: int) -> NDArray[np.int64]:

@@ -4,20 +4,21 @@ The single and the vector environment both call `step_board`, so they cannot dif
 `state` is that of `sudoku_gym.kernels.layout`, with the columns of `counts` below added.
 """
 
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def,call-arg"
 
 from __future__ import annotations
 
 import numpy as np
 
+from sudoku_gym.compiler.intrinsics import lowest_bit, popcount
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.kernels.endings import DENSE, HIDDEN_SINGLES, end_value, is_over
 from sudoku_gym.kernels.layout import BLANKS, NUM_COUNTS, SATISFIED
 from sudoku_gym.kernels.moves import (
+    candidates_of,
     erase,
     is_candidate,
     may_erase,
-    only_candidate,
     place,
     set_up,
 )
@@ -81,9 +82,9 @@ def _fill_singles(state, b, hidden, sizes, tables):
     while found:
         found = False
         for cell in range(sizes.num_cells):
-            digit = only_candidate(state, b, cell, sizes, tables)
-            if digit > 0:
-                place(state, b, cell, digit, sizes, tables)
+            digits = candidates_of(state.candidates, b, cell, sizes, tables)
+            if popcount(digits) == 1:
+                place(state, b, cell, 1 + np.int64(lowest_bit(digits)), sizes, tables)
                 found = True
         if not found and hidden:
             found = _fill_hidden_singles(state, b, sizes, tables)

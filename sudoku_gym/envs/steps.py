@@ -33,7 +33,7 @@ from sudoku_gym.envs.infos import (
 )
 from sudoku_gym.geometry.symmetry import draw_symmetry
 from sudoku_gym.kernels.endings import GameRules
-from sudoku_gym.kernels.layout import BoardSizes, borrowed_board
+from sudoku_gym.kernels.layout import BoardSizes, BoardState, UnitTables
 from sudoku_gym.kernels.moves import copy_row
 from sudoku_gym.puzzles.sources import borrowed_drawing, choose_puzzle, copy_puzzle
 
@@ -49,13 +49,19 @@ def new_scratch(sizes: BoardSizes) -> Scratch:
     )
 
 
+@njit(cache=True, inline="always")
+def _borrowed_board(state, sizes, tables):
+    """Return the plain tuples as named ones of `borrowed` arrays."""
+    return BoardState(*borrowed(state)), BoardSizes(*sizes), UnitTables(*borrowed(tables))
+
+
 @njit(cache=True, nogil=True)
 def draw_boards(state, chosen, phase, sizes, tables, drawn):
     """Start an episode on every board with `chosen [B]`.
 
     The caller holds all arrays, so that they can be `borrowed`.
     """
-    state, sizes, tables = borrowed_board(state, sizes, tables)
+    state, sizes, tables = _borrowed_board(state, sizes, tables)
     streams, drawing, scratch = drawn
     drawn = borrowed(streams), borrowed_drawing(drawing), borrowed(scratch)
     for b in range(np.uint64(len(chosen))):
@@ -86,7 +92,7 @@ def load_boards(state, chosen, phase, sizes, tables, drawn, puzzles):
     symmetry drawn from the board's own stream.
     """
     streams, (augment, group), scratch = drawn
-    state, sizes, tables = borrowed_board(state, sizes, tables)
+    state, sizes, tables = _borrowed_board(state, sizes, tables)
     rows, size = state.rows, sizes.size
     for_board, (lines, columns, digits) = borrowed(scratch)
     for b in range(np.uint64(len(chosen))):
@@ -108,7 +114,7 @@ def step_one(state, action, sizes, tables, rules, observation, mask):
     The episode must be running, and the action one of 0 to A - 1. Returns reward, terminated,
     truncated, and the info in the order of `name_info`.
     """
-    state, sizes, tables = borrowed_board(state, sizes, tables)
+    state, sizes, tables = _borrowed_board(state, sizes, tables)
     rules, counts = GameRules(*rules), state.counts
     b = np.uint64(0)  # a literal would compile functions for this value alone
     reward, illegal = step_board(state, b, action, sizes, tables, rules)
@@ -153,7 +159,7 @@ def step_boards(state, actions, game, drawn, outputs):
         over[b] = counts[b, PHASE] == TERMINATED or counts[b, PHASE] == TRUNCATED
     pending = np.int64(AUTORESET_PENDING)  # a literal would compile functions for this value
     draw_boards(state, over, pending, sizes, tables, drawn)
-    state, sizes, tables = borrowed_board(state, sizes, tables)
+    state, sizes, tables = _borrowed_board(state, sizes, tables)
     rules, counts, actions = GameRules(*rules), state.counts, borrowed(actions)
     boards, masks = borrowed_rows(observations, len(counts)), borrowed(masks)
     arrays = borrowed(arrays)
@@ -177,7 +183,7 @@ def step_chosen(state, actions, chosen, sizes, tables, rules):
 
     Every chosen board must be running, and its action one of 0 to A - 1.
     """
-    state, sizes, tables = borrowed_board(state, sizes, tables)
+    state, sizes, tables = _borrowed_board(state, sizes, tables)
     rules = GameRules(*rules)
     for b in range(np.uint64(len(chosen))):
         if chosen[b]:

@@ -7,6 +7,8 @@ The group of the standard boards is a product of known permutations and needs no
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,14 +43,21 @@ def row_column_automorphisms(units: NDArray[np.int32]) -> NDArray[np.int32]:
                 "no mere product of line permutations; they are not listed: do without symmetry "
                 "augmentation (augment=False)"
             )
-    rows, columns, transposed = np.split(found[:count], [size, 2 * size], axis=1)
-    plain = rows[:, :, None] * size + columns[:, None, :]
-    swapped = columns[:, None, :] * size + rows[:, :, None]
-    images = np.where(transposed[:, :, None] == 1, swapped, plain).reshape(count, -1)
-    known = {unit.tobytes() for unit in np.sort(units, axis=1)}
+    images = cell_images(*np.split(found[:count], [size, 2 * size], axis=1))
+    known = {unit.tobytes() for unit in np.sort(units.astype(np.int64), axis=1)}
     moved = np.sort(images[:, units], axis=2)
     listed = found[:count][[all(u.tobytes() in known for u in each) for each in moved]]
     return listed[np.lexsort(listed.T[::-1])]
+
+
+def cell_images(
+    rows: NDArray[np.integer], columns: NDArray[np.integer], transpose: NDArray[Any]
+) -> NDArray[np.int64]:
+    """Return the image of each cell, int64 `[G, N**2]`, given those of lines, `[G, N]` each."""
+    count, size = rows.shape
+    down, right = rows[:, :, None].astype(np.int64), columns[:, None, :]
+    swap = transpose.reshape(count, 1, 1) != 0
+    return np.where(swap, right * size + down, down * size + right).reshape(count, size**2)
 
 
 @njit(cache=True)
@@ -88,19 +97,15 @@ def _agrees(shared, rows, columns, step, transpose):
     size = len(rows)
     place = step // 2
     height, width = place + 1, (step + 1) // 2
+    row_step, column_step = (1, size) if transpose else (size, 1)
     for k in range(width if step % 2 == 0 else height):
         row, column = (place, k) if step % 2 == 0 else (k, place)
         cell = row * size + column
-        cell_image = _image(rows[row], columns[column], size, transpose)
+        cell_image = rows[row] * row_step + columns[column] * column_step
         for other_row in range(height):
             for other_column in range(width):
                 other = other_row * size + other_column
-                other_image = _image(rows[other_row], columns[other_column], size, transpose)
+                other_image = rows[other_row] * row_step + columns[other_column] * column_step
                 if shared[cell, other] != shared[cell_image, other_image]:
                     return False
     return True
-
-
-@njit(cache=True)
-def _image(row, column, size, transpose):
-    return column * size + row if transpose else row * size + column

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.compiler.random_stream import new_stream, next_below, skip
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.geometry.automorphisms import cell_images
 
 _Value = TypeVar("_Value", bound=np.generic)
 _Integer = TypeVar("_Integer", bound=np.integer)
@@ -49,9 +50,7 @@ class Symmetry:
     @cached_property
     def cells(self) -> NDArray[np.int64]:
         """The image of each cell, int64 `[B, N**2]`."""
-        rows, columns = self.rows[:, :, None].astype(np.int64), self.columns[:, None, :]
-        plain, swapped = rows * self.size + columns, columns * self.size + rows
-        return np.where(self.transpose[:, None, None], swapped, plain).reshape(len(self), -1)
+        return cell_images(self.rows, self.columns, self.transpose)
 
     @cached_property
     def actions(self) -> NDArray[np.int64]:
@@ -124,12 +123,12 @@ def cell_sources(geometry: Geometry) -> NDArray[np.int32]:
             f"limit is {MAX_LISTED:,}); puzzles.same_orbit compares boards of any geometry"
         )
     size = geometry.size
+    elements = np.split(geometry.symmetries, [size, 2 * size], axis=1)
     if any(geometry.line_blocks):
-        rows, columns = (_line_permutations(size, block) for block in geometry.line_blocks)
-        elements = product(rows, columns, (False, True)[: 1 + geometry.can_transpose])
-        return np.array([_sources(*element) for element in elements])
-    listed = np.split(geometry.symmetries, [size, 2 * size], axis=1)
-    return np.array([_sources(*element) for element in zip(*listed, strict=True)])
+        lines = [_line_permutations(size, block) for block in geometry.line_blocks]
+        transposes = (False, True)[: 1 + geometry.can_transpose]
+        elements = [*map(np.array, zip(*product(*lines, transposes), strict=True))]
+    return np.argsort(cell_images(*elements), axis=1).astype(np.int32)
 
 
 def canonical_form(boards: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
@@ -230,16 +229,6 @@ def _line_permutations(size: int, block: int) -> NDArray[np.int32]:
         for inners in product(within, repeat=size // block)
     ]
     return np.array(lines, np.int32)
-
-
-def _sources(
-    rows: NDArray[np.int32], columns: NDArray[np.int32], transpose: bool | NDArray[np.int32]
-) -> NDArray[np.int32]:
-    """Return the source of each cell if line i moves to line `rows[i]`."""
-    images = rows[:, None] * len(rows) + columns[None, :]
-    if transpose:
-        images = rows[:, None] + columns[None, :] * len(rows)
-    return np.argsort(images.ravel()).astype(np.int32)
 
 
 def _inverse_permutation(permutations: NDArray[_Integer]) -> NDArray[_Integer]:

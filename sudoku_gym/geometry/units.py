@@ -268,15 +268,13 @@ def _exchange(
 
 
 def _is_connected(regions: NDArray[np.int32], region: int, neighbours: list[list[int]]) -> bool:
-    cells = np.flatnonzero(regions == region).tolist()
-    reached = {cells[0]}
-    frontier = [cells[0]]
+    unreached = set(np.flatnonzero(regions == region).tolist())
+    frontier = [unreached.pop()]
     while frontier:
-        for cell in neighbours[frontier.pop()]:
-            if regions[cell] == region and cell not in reached:
-                reached.add(cell)
-                frontier.append(cell)
-    return len(reached) == len(cells)
+        near = unreached.intersection(neighbours[frontier.pop()])
+        unreached -= near
+        frontier += near
+    return not unreached
 
 
 def _neighbours(size: int) -> list[list[int]]:

@@ -12,8 +12,7 @@ from sudoku_gym.kernels.layout import BLANKS, CANDIDATES, SATISFIED, STUCK
 RewardName: TypeAlias = Literal["terminal", "dense", "sparse"]
 """The built-in rewards, wherever an option takes one by name."""
 REWARDS: tuple[RewardName, ...] = get_args(RewardName)
-TERMINAL, DENSE, SPARSE = map(REWARDS.index, ("terminal", "dense", "sparse"))
-CUSTOM = len(REWARDS)  # a function of the user's
+TERMINAL, DENSE, SPARSE, CUSTOM = range(4)  # indices in `REWARDS`; a function of the user's
 NAKED_SINGLES, HIDDEN_SINGLES = range(2)  # what is filled in for the agent
 
 

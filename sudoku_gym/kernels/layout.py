@@ -11,11 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudoku_gym.compiler.intrinsics import borrowed
-from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
-
-# mypy: disable-error-code="no-untyped-def,call-arg"
 
 # columns of `BoardState.counts`; STUCK: blank cells without a candidate
 BLANKS, CANDIDATES, STUCK, SATISFIED, NUM_COUNTS = range(5)
@@ -79,22 +75,12 @@ def unit_tables(geometry: Geometry) -> UnitTables:
     size, a_word = geometry.size, 64 // geometry.size
     word, place = np.divmod(np.arange(geometry.num_cells), a_word)
     first_bits = (64 * word + size * place).astype(np.uint64)
-    peer_bits = np.zeros((geometry.num_cells, num_words(geometry)), np.uint64)
+    peer_bits = np.zeros((geometry.num_cells, word[-1] + 1), np.uint64)
     for cell, peers in enumerate(geometry.peers):
         words, bits = np.divmod(first_bits[peers[peers != cell]], np.uint64(64))
         np.bitwise_or.at(peer_bits[cell], words.astype(int), np.uint64(1) << bits)
-    return UnitTables(
-        geometry.cell_units.copy(),
-        geometry.peers.copy(),
-        geometry.units.copy(),
-        peer_bits,
-        first_bits,
-    )
-
-
-def num_words(geometry: Geometry) -> int:
-    """Return K, the words of candidates of a board."""
-    return -(-geometry.num_cells // (64 // geometry.size))
+    own = geometry.cell_units.copy(), geometry.peers.copy(), geometry.units.copy()
+    return UnitTables(*own, peer_bits, first_bits)
 
 
 def new_state(
@@ -103,14 +89,9 @@ def new_state(
     """Return the state of B boards, to be set up; with `seen` if digits are `counted`."""
     sizes = sizes_of(geometry)
     width = sizes.seen_at + counted * (sizes.num_units + 1) * sizes.size
+    num_words = -(-sizes.num_cells // sizes.cells_a_word)
     return BoardState(
         np.zeros((count, width), np.int8),
-        np.zeros((count, num_words(geometry)), np.uint64),
+        np.zeros((count, num_words), np.uint64),
         np.zeros((count, num_counts), np.int64),
     )
-
-
-@njit(cache=True, inline="always")
-def borrowed_board(state, sizes, tables):
-    """Return the plain tuples as named ones of `borrowed` arrays."""
-    return BoardState(*borrowed(state)), BoardSizes(*sizes), UnitTables(*borrowed(tables))

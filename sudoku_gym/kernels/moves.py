@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudoku_gym.compiler.intrinsics import lowest_bit, popcount
+from sudoku_gym.compiler.intrinsics import popcount
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.kernels.layout import BLANKS, CANDIDATES, SATISFIED, STUCK
 
@@ -261,13 +261,6 @@ def may_erase(state, b, cell, sizes):
     """Return whether `cell` holds a digit that is no given."""
     rows, row, at = state.rows, np.uint64(b), np.uint64(cell)
     return (rows[row, at] > 0) & (rows[row, np.uint64(sizes.num_cells) + at] == 0)
-
-
-@inlined
-def only_candidate(state, b, cell, sizes, tables):
-    """Return the digit of a naked single, else 0."""
-    digits = candidates_of(state.candidates, b, cell, sizes, tables)
-    return 1 + lowest_bit(digits) if popcount(digits) == 1 else 0
 
 
 @inlined

@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from sudoku_gym.board.actions import as_action, as_actions
+from sudoku_gym.board.actions import as_actions
 from sudoku_gym.envs.resets import read_seeds
 from sudoku_gym.puzzles.sources import Blanks
 
@@ -83,7 +83,7 @@ class SudokuWrapper(Transform, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Step; see `SudokuEnv.step`."""
         if self.maps_actions:
-            action = self.map_actions(np.array([as_action(action)], np.int64))[0]
+            action = self.map_actions(as_actions([action], 1))[0]
         observation, reward, terminated, truncated, info = self.env.step(action)
         self.go_on(_ONE)
         observation, info = self._shown(observation, info)

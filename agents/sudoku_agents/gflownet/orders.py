@@ -14,9 +14,9 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from sudoku_gym.board.checks import candidate_masks
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.rules import candidate_masks
 
 # mypy: disable-error-code="no-untyped-def"
 

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym.board.actions import sample_actions
+from sudoku_gym.board.checks import candidate_masks
 from sudoku_gym.compiler.intrinsics import lowest_bit, popcount
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
-from sudoku_gym.kernels.rules import candidate_masks
 
 
 class MaskedRandom:
