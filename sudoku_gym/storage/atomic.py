@@ -18,11 +18,9 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path to write; at the end it is synced and replaces `path`.
 
     Where the block raises, the temporary file is removed and `path` stays as it was. The temporary
-    path lies in the same folder, ends in the same suffix, and is of this call alone, so that two
-    processes may write `path` at once: the last one wins. An OSError names `path`.
-
-    Raises:
-        ValueError: if a folder, a device or a pipe lies at `path`.
+    path ends in the same suffix and is of this call alone, so that two processes may write `path`
+    at once: the last one wins. An OSError names `path`; a ValueError says that a folder, a device
+    or a pipe lies there.
     """
     target = Path(path).absolute()
     if target.exists() and not target.is_file():
@@ -64,22 +62,17 @@ def sync(path: Path) -> None:
 
 
 def check_suffix(path: str | os.PathLike[str], what: str, *suffixes: str) -> None:
-    """Raise ValueError unless the name of a file to write ends in one of the suffixes.
-
-    So a slip in a name writes over no file of another kind.
-    """
+    """Raise ValueError unless a name ends so: a slip writes over no file of another kind."""
     if Path(path).suffix.lower() not in suffixes:
-        raise ValueError(
-            f"{what} in {os.fspath(path)!r}: use a name that ends in {' or '.join(suffixes)}"
-        )
+        wanted = " or ".join(suffixes)
+        raise ValueError(f"{what} in {os.fspath(path)!r}: use a name that ends in {wanted}")
 
 
 @contextmanager
 def locked(lock_file: Path, refusal: str) -> Iterator[None]:
     """Hold a lock until the block ends; a process that dies lets others in. The file stays.
 
-    Raises:
-        ValueError: with the text `refusal`, at once, if another process holds the lock.
+    If another process holds the lock, raise ValueError with the text `refusal` at once.
     """
     try:
         held = FileLock(lock_file).acquire(timeout=0)

@@ -1,14 +1,13 @@
 """Dataclasses as JSON: tagged configurations, and any dataclass by its type hints.
 
-A registered configuration carries its tag beside its fields; a field that a file lacks takes its
-default:
-
-    {"type": "factor-graph", "channels": 16, ...}
+A registered one carries its tag: `{"type": "factor-graph", "channels": 16}`. A field that a file
+lacks takes its default.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import cache
 from math import isfinite
@@ -17,19 +16,14 @@ from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
-_SCALARS = {int, str, bool, NoneType}
 
 _CLASSES: dict[str, type[Any]] = {}
 _TAGS: dict[type[Any], str] = {}
-_GROUPS: dict[Any, Callable[[], Iterable[type[Any]]]] = {}
+_GROUPS: dict[Any, Callable[[], Collection[type[Any]]]] = {}
 
 
 def registered(tag: str) -> Callable[[type[T]], type[T]]:
-    """Give a configuration its tag in JSON: a decorator for frozen dataclasses.
-
-    Raises:
-        ValueError: if another class has the tag.
-    """
+    """Give a frozen dataclass its tag in JSON; a ValueError if another class has the tag."""
 
     def register(of: type[T]) -> type[T]:
         known = _CLASSES.get(tag, of)
@@ -43,7 +37,7 @@ def registered(tag: str) -> Callable[[type[T]], type[T]]:
     return register
 
 
-def registered_group(hint: Any, members: Callable[[], Iterable[type[Any]]]) -> None:
+def registered_group(hint: Any, members: Callable[[], Collection[type[Any]]]) -> None:
     """Let a field with this hint hold any configuration among `members()`, which may grow."""
     _GROUPS[hint] = members
 
@@ -51,46 +45,36 @@ def registered_group(hint: Any, members: Callable[[], Iterable[type[Any]]]) -> N
 def to_json(config: Any) -> Any:
     """Convert a registered configuration, or the value of a field, to JSON types.
 
-    Raises:
-        TypeError: if it is a dataclass without a tag, or of a type that JSON can't hold.
+    A TypeError tells of a dataclass without a tag; `json` refuses what it can't hold itself.
     """
-    if is_dataclass(config) and not isinstance(config, type):
-        tag = _TAGS.get(type(config))
-        if tag is None:
+    if is_dataclass(config):
+        if type(config) not in _TAGS:
             raise TypeError(f"{type(config).__name__} has no tag: register it")
-        names = [field.name for field in fields(config)]
-        return {"type": tag, **{name: to_json(getattr(config, name)) for name in names}}
+        values = {each.name: to_json(getattr(config, each.name)) for each in fields(config)}
+        return {"type": _TAGS[type(config)], **values}
     if isinstance(config, Path):
         return str(config)
     if isinstance(config, tuple | list):
         return [to_json(each) for each in config]
     if isinstance(config, dict):
         return {str(name): to_json(each) for name, each in config.items()}
-    if config is None or isinstance(config, bool | int | float | str):
-        return config
-    raise TypeError(f"{type(config).__name__} can't be written as JSON")
+    return config
 
 
 def from_json(data: Any, expected: type[T] | tuple[type[Any], ...] | None = None) -> T:
     """Build the configuration that `to_json` wrote, of a class in `expected` (None: any).
 
-    Raises:
-        ValueError: if it is no such configuration: an unknown type, a missing or unknown field, a
-            value of another type or out of range.
+    A ValueError says which type or field is unknown, missing, of another type or out of range.
     """
     if not isinstance(data, Mapping) or not isinstance(data.get("type"), str):
         raise ValueError(f"no configuration: it has no type, but is {_shortened(data)}")
-    values = {str(name): value for name, value in data.items()}
-    tag = values.pop("type")
-    if tag not in _CLASSES:
-        raise ValueError(
-            f"a configuration of type {_shortened(tag)} is unknown: use {', '.join(_CLASSES)}"
-        )
-    of = _CLASSES[tag]
+    of: type[T] | None = _CLASSES.get(data["type"])
+    tag = _shortened(data["type"])
+    if of is None:
+        raise ValueError(f"a configuration of type {tag} is unknown: use {', '.join(_CLASSES)}")
     if expected is not None and not issubclass(of, expected):
-        raise ValueError(f"a configuration of type {tag!r} has no place here")
-    config: T = _construct(of, values, repr(tag))
-    return config
+        raise ValueError(f"a configuration of type {tag} has no place here")
+    return _construct(of, {name: data[name] for name in data if name != "type"}, tag)
 
 
 def decode_json(hint: Any, data: Any, where: str) -> Any:
@@ -98,26 +82,18 @@ def decode_json(hint: Any, data: Any, where: str) -> Any:
 
     The hint is a dataclass, a scalar, `Path`, `Literal`, `list`, `dict`, `tuple` or a union of
     them; of a registered dataclass the JSON holds the tag too. What it doesn't say isn't checked.
-    `where`: location, for error messages.
-
-    Raises:
-        ValueError: if the data is none of that, a field is unknown or missing, or the dataclass
-            refuses it.
+    A ValueError begins with the place, `where`, of what is none of that.
     """
-    if hint is Any or (hint in _SCALARS and type(data) is hint):
+    if hint is Any or (hint in (int, str, bool, NoneType) and type(data) is hint):
         return data
     if hint is float and type(data) in (float, int) and isfinite(data):
         return float(data)
     kind, parts = get_origin(hint), get_args(hint)
     if kind in (Union, UnionType):
         return _decode_union(parts, data, where)
-    if hint in _GROUPS:
-        return _decode_tagged(tuple(_GROUPS[hint]()), data, where)
-    if hint in _TAGS:
-        return _decode_tagged((hint,), data, where)
-    if is_dataclass(hint) and isinstance(hint, type):
-        if not isinstance(data, Mapping):
-            raise ValueError(f"{where} must be an object, not {_shortened(data)}")
+    if hint in _GROUPS or hint in _TAGS:
+        return _decode_union(_GROUPS[hint]() if hint in _GROUPS else (hint,), data, where)
+    if is_dataclass(hint) and isinstance(hint, type) and isinstance(data, Mapping):
         return _construct(hint, data, where)
     if kind is list and isinstance(data, list):
         return [decode_json(parts[0], each, f"{where} {i}") for i, each in enumerate(data)]
@@ -135,32 +111,25 @@ def decode_json(hint: Any, data: Any, where: str) -> Any:
     raise ValueError(f"{where}: {_shortened(data)} is no {name}")
 
 
-def _decode_union(parts: tuple[Any, ...], data: Any, where: str) -> Any:
+def _decode_union(parts: Collection[Any], data: Any, where: str) -> Any:
+    others = tuple(part for part in parts if part is not NoneType)
     if data is None and NoneType in parts:
         return None
-    others = [part for part in parts if part is not NoneType]
     if all(part in _TAGS for part in others):
-        return _decode_tagged(tuple(others), data, where)
-    for part in others[:-1]:
         try:
+            return from_json(data, others)
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}") from None
+    for part in others[:-1]:
+        with suppress(ValueError):
             return decode_json(part, data, where)
-        except ValueError:
-            continue
     return decode_json(others[-1], data, where)
-
-
-def _decode_tagged(expected: tuple[type[Any], ...], data: Any, where: str) -> Any:
-    try:
-        return from_json(data, expected)
-    except ValueError as error:
-        raise ValueError(f"{where}: {error}") from None
 
 
 _hints_of = cache(get_type_hints)
 
 
 def _construct(of: type[T], data: Mapping[str, Any], where: str) -> T:
-    """Make a dataclass of its fields in JSON."""
     hints = _hints_of(of)  # type: ignore[arg-type]
     values = {
         name: decode_json(hints.get(name, Any), each, f"{where}, {name}")

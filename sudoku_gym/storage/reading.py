@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,37 +11,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_MOST_BYTES = 2**26  # shipped configurations have about 2,000
-
 
 def read_json(path: Path) -> Any:
-    """Return the content of a JSON file.
-
-    Raises:
-        OSError: if it can't be read.
-        ValueError: if it is too long, or no JSON.
-        RecursionError: if it is nested too deeply.
-    """
-    if path.stat().st_size > _MOST_BYTES:
-        raise ValueError(f"it has more than {_MOST_BYTES:,} bytes")
+    """Return the content of a JSON file; to be called in an `error_context`."""
+    if path.stat().st_size > 2**26:  # shipped configurations have about 2,000
+        raise ValueError(f"it has more than {2**26:,} bytes")
     return json.loads(path.read_text("utf-8"))
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """Return all arrays of a file that `np.savez` wrote, by name; nothing is unpickled.
 
-    Raises:
-        ValueError: if it is missing, damaged, or holds pickled objects; the message names it.
+    A ValueError names a file that is missing, damaged, or holds pickled objects.
     """
-    with error_context(path), path.open("rb") as file:
-        with np.load(file, allow_pickle=False) as stored:
-            return {name: stored[name] for name in stored.files}
-
-
-def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    with error_context(path), path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+        return dict(stored)
 
 
 @contextmanager
