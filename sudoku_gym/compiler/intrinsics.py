@@ -12,9 +12,7 @@ from numba.np.arrayobj import populate_array
 
 _BYTE = ir.IntType(8)
 _BYTES = ir.VectorType(_BYTE, 64)
-_BITS = ir.VectorType(ir.IntType(1), 64)
 _HALF = ir.VectorType(_BYTE, 32)
-_HALF_BITS = ir.VectorType(ir.IntType(1), 32)
 
 
 @intrinsic
@@ -68,7 +66,7 @@ def prefetch(_typing, array, row, column):
     """Ask for `array[row, column]` of a C-contiguous array to be brought near; changes nothing."""
 
     def generate(context, builder, signature, arguments):
-        pointer = _address(context, builder, signature, arguments)
+        pointer = address(context, builder, signature.args, arguments, _BYTE)
         word = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [pointer.type, word, word, word])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
@@ -103,8 +101,8 @@ def nonzero_bits(_typing, array, row, column):
     """Return which of the 64 bytes from `array[row, column]` on are not 0, as bits of a uint64."""
 
     def generate(context, builder, signature, arguments):
-        pointer = _address(context, builder, signature, arguments)
-        values = builder.load(builder.bitcast(pointer, _BYTES.as_pointer()), align=1)
+        pointer = address(context, builder, signature.args, arguments, _BYTES)
+        values = builder.load(pointer, align=1)
         nonzero = builder.icmp_unsigned("!=", values, ir.Constant(_BYTES, [0] * 64))
         return builder.bitcast(nonzero, ir.IntType(64))
 
@@ -116,9 +114,9 @@ def spread_bits(_typing, word, array, row, column):
     """Write the bits of a uint64 as 64 bytes, 0 or 1, from `array[row, column]` on."""
 
     def generate(context, builder, signature, arguments):
-        pointer = _address(context, builder, types.none(*signature.args[1:]), arguments[1:])
-        values = builder.zext(builder.bitcast(arguments[0], _BITS), _BYTES)
-        builder.store(values, builder.bitcast(pointer, _BYTES.as_pointer()), align=1)
+        pointer = address(context, builder, signature.args[1:], arguments[1:], _BYTES)
+        bits = builder.bitcast(arguments[0], ir.VectorType(ir.IntType(1), 64))
+        builder.store(builder.zext(bits, _BYTES), pointer, align=1)
         return context.get_dummy_value()
 
     return types.none(types.uint64, array, row, column), generate
@@ -126,15 +124,12 @@ def spread_bits(_typing, word, array, row, column):
 
 @intrinsic
 def equal_bytes(_typing, array, row, column, value):
-    """Return which of the 32 bytes from `array[row, column]` on have a value, as bits of a uint32.
-
-    The value is uint8.
-    """
+    """Return which of 32 bytes from `array[row, column]` on are a uint8, as bits of a uint32."""
 
     def generate(context, builder, signature, arguments):
-        pointer = _address(context, builder, signature, arguments)
-        values = builder.load(builder.bitcast(pointer, _HALF.as_pointer()), align=1)
-        equal = builder.icmp_unsigned("==", values, _repeated(builder, arguments[3]))
+        pointer = address(context, builder, signature.args, arguments, _HALF)
+        values = builder.load(pointer, align=1)
+        equal = builder.icmp_unsigned("==", values, repeated(builder, arguments[3], 32))
         return builder.bitcast(equal, ir.IntType(32))
 
     return types.uint32(array, row, column, types.uint8), generate
@@ -142,41 +137,32 @@ def equal_bytes(_typing, array, row, column, value):
 
 @intrinsic
 def put_bytes(_typing, array, row, column, value, bits):
-    """Write a value, uint8, where bits of a uint32 are set, to 32 bytes from `array[row, column]`.
+    """Write a uint8 to those of 32 bytes from `array[row, column]` on whose bit of a uint32 is set.
 
     The other bytes are read and written as they are.
     """
 
     def generate(context, builder, signature, arguments):
-        pointer = builder.bitcast(
-            _address(context, builder, signature, arguments), _HALF.as_pointer()
-        )
-        chosen = builder.bitcast(arguments[4], _HALF_BITS)
-        values = builder.load(pointer, align=1)
-        values = builder.select(chosen, _repeated(builder, arguments[3]), values)
-        builder.store(values, pointer, align=1)
+        pointer = address(context, builder, signature.args, arguments, _HALF)
+        chosen = builder.bitcast(arguments[4], ir.VectorType(ir.IntType(1), 32))
+        value, before = repeated(builder, arguments[3], 32), builder.load(pointer, align=1)
+        builder.store(builder.select(chosen, value, before), pointer, align=1)
         return context.get_dummy_value()
 
     return types.none(array, row, column, types.uint8, types.uint32), generate
 
 
-def _repeated(builder, byte):
-    """Return 32 times the same byte."""
-    nothing = ir.Constant(_HALF, ir.Undefined)
-    return builder.shuffle_vector(
-        builder.insert_element(nothing, byte, ir.IntType(32)(0)),
-        nothing,
-        ir.Constant(ir.VectorType(ir.IntType(32), 32), [0] * 32),
-    )
+def repeated(builder, value, count):
+    """Return a vector of `count` times the same value."""
+    nothing = ir.Constant(ir.VectorType(value.type, count), ir.Undefined)
+    single = builder.insert_element(nothing, value, ir.IntType(32)(0))
+    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), count), [0] * count)
+    return builder.shuffle_vector(single, nothing, everywhere)
 
 
-def _address(context, builder, signature, arguments):
-    """Return where `array[row, column]` lies, for arguments `(array, row, column, ...)`."""
-    view = cgutils.create_struct_proxy(signature.args[0])(context, builder, value=arguments[0])
-    row, column = (
-        context.cast(builder, value, kind, types.intp)
-        for value, kind in zip(arguments[1:3], signature.args[1:3], strict=True)
-    )
-    strides = cgutils.unpack_tuple(builder, view.strides, 2)
-    offset = builder.add(builder.mul(row, strides[0]), builder.mul(column, strides[1]))
-    return builder.gep(builder.bitcast(view.data, _BYTE.as_pointer()), [offset])
+def address(context, builder, kinds, values, target):
+    """Return a pointer to `array[row, column]`, of the values `(array, row, column, ...)`."""
+    view = cgutils.create_struct_proxy(kinds[0])(context, builder, value=values[0])
+    indices = [context.cast(builder, values[i], kinds[i], types.intp) for i in (1, 2)]
+    item = cgutils.get_item_pointer(context, builder, kinds[0], view, indices)
+    return builder.bitcast(item, target.as_pointer())

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 from numpy.typing import NDArray
 
+from sudoku_gym.compiler.intrinsics import address, repeated
+
 NUM_LANES = 16
-_ALIGNMENT = 64  # bytes of a vector
 
 _WORD = ir.IntType(32)
 _VECTOR = ir.VectorType(_WORD, NUM_LANES)
@@ -31,23 +31,17 @@ _ZERO = ir.Constant(_VECTOR, [0] * NUM_LANES)
 class _LanesType(types.Type):
     """Numba's type of a vector."""
 
-    def __init__(self) -> None:
-        super().__init__(name="Lanes")
+
+lanes_type = _LanesType("Lanes")
 
 
-lanes_type = _LanesType()
-
-
-@register_model(_LanesType)
-class _LanesModel(models.PrimitiveModel):
-    def __init__(self, manager, kind):
-        super().__init__(manager, kind, _VECTOR)
+register_model(_LanesType)(lambda manager, kind: models.PrimitiveModel(manager, kind, _VECTOR))
 
 
 def empty_rows(count: int) -> NDArray[np.uint32]:
     """Allocate uint32 `[count, 16]`, uninitialised, each row in one cache line."""
     words = np.empty((count + 1) * NUM_LANES, np.uint32)
-    start = -words.ctypes.data % _ALIGNMENT // words.itemsize
+    start = -words.ctypes.data // words.itemsize % NUM_LANES
     return words[start : start + count * NUM_LANES].reshape(count, NUM_LANES)
 
 
@@ -66,8 +60,7 @@ def store_lanes(_typing, rows, row, value):
     """Write a row of a C-contiguous uint32 array `[R, 16]`."""
 
     def generate(context, builder, signature, arguments):
-        address = _address(context, builder, signature, arguments)
-        builder.store(arguments[2], address, align=4)
+        builder.store(arguments[2], _address(context, builder, signature, arguments), align=4)
         return context.get_dummy_value()
 
     return types.none(rows, row, value), generate
@@ -86,11 +79,8 @@ def nonzero_lanes(_typing, value):
 
 def _address(context, builder, signature, arguments):
     """Return where a row lies, for arguments `(rows, row, ...)`."""
-    kind, row_kind = signature.args[:2]
-    view = cgutils.create_struct_proxy(kind)(context, builder, value=arguments[0])
-    row = context.cast(builder, arguments[1], row_kind, types.intp)
-    first = builder.gep(view.data, [builder.mul(row, row.type(NUM_LANES))])
-    return builder.bitcast(first, _VECTOR.as_pointer())
+    kinds, values = (*signature.args[:2], types.int32), (*arguments[:2], _WORD(0))
+    return address(context, builder, kinds, values, _VECTOR)
 
 
 def _define(function: Callable[..., Any], instruction: str) -> None:
@@ -110,8 +100,7 @@ def _define(function: Callable[..., Any], instruction: str) -> None:
         left, right = arguments
         if signature.args[1] != lanes_type:
             word = context.cast(builder, right, signature.args[1], types.uint32)
-            single = builder.insert_element(_ZERO, word, _WORD(0))
-            right = builder.shuffle_vector(single, _ZERO, _ZERO)  # the word in every lane
+            right = repeated(builder, word, NUM_LANES)
         return getattr(builder, instruction)(left, right)
 
 

@@ -37,12 +37,6 @@ def next_uint64(stream):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def skip(stream):  # type: ignore[no-untyped-def]
-    """Advance the stream by a draw whose value does not matter."""
-    stream[COUNTER] += np.uint64(1)
-
-
-@inlined
 def next_below(stream, bound):  # type: ignore[no-untyped-def]
     """Return an integer in `[0, bound)`, `0 < bound < 2**31`.
 

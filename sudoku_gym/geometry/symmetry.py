@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudoku_gym.compiler.jit import inlined, njit
-from sudoku_gym.compiler.random_stream import new_stream, next_below, skip
+from sudoku_gym.compiler.random_stream import new_stream, next_below, next_uint64
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.automorphisms import cell_images
 
@@ -192,7 +192,7 @@ def draw_symmetry(stream, group, rows, columns, digits):  # type: ignore[no-unty
             columns[i] = listed[index, size + i]
         transpose = listed[index, 2 * size] == 1
     digits[0], digits[1] = 0, 1
-    skip(stream)
+    next_uint64(stream)
     for digit in range(2, size + 1):
         other = 1 + next_below(stream, digit)
         digits[digit] = digits[other]
@@ -205,7 +205,7 @@ def _draw_lines(stream, block, lines):  # type: ignore[no-untyped-def]
     """Permute the blocks of `block` lines each, and the lines within each block."""
     size = len(lines)
     lines[0] = 0  # lines[i * block] holds the image of block i for now
-    skip(stream)
+    next_uint64(stream)
     for i in range(1, size // block):
         j = next_below(stream, i + 1)
         lines[i * block] = lines[j * block]
@@ -213,7 +213,7 @@ def _draw_lines(stream, block, lines):  # type: ignore[no-untyped-def]
     for i in range(size // block):
         image = lines[i * block]
         lines[i * block] = image * block
-        skip(stream)
+        next_uint64(stream)
         for k in range(1, block):
             j = next_below(stream, k + 1)
             lines[i * block + k] = lines[i * block + j]

@@ -35,7 +35,6 @@ PART_GAMES = 256
 """Games that are played side by side, and kept in one file."""
 
 _DATA = "data"  # Minari looks for it
-_ID = re.compile(r"[-\w]+-v\d+")
 _MOVES = ("actions", "rewards", "terminations", "truncations")
 
 
@@ -90,16 +89,15 @@ def play(
     envs = SudokuVectorEnv(count, **games.options())
     boards, infos = envs.reset(seed=seeds.tolist())
     policy.reset(boards.copy(), envs.geometry, rng)
-    masks = infos["action_mask"].view(np.bool_)
     observations, moves = [boards.copy()], []
     running, solved = np.ones(count, np.bool_), np.zeros(count, np.bool_)
     lengths = np.zeros(count, np.int64)
     while running.any():
+        masks = infos["action_mask"].astype(np.bool_)
         masks[~running] = False
-        chosen = actions_of(policy.act(boards.copy(), masks.copy()), count)
+        chosen = actions_of(policy.act(boards.copy(), masks), count)
         actions = np.where(running, chosen, 0)
         after, rewards, terminated, truncated, infos = envs.step(actions)
-        masks = infos["action_mask"].view(np.bool_)
         boards[running] = after[running]
         observations.append(boards.copy())
         moves.append((actions, rewards.copy(), terminated.copy(), truncated.copy()))
@@ -145,7 +143,7 @@ def record(
     """
     import minari  # noqa: F401 - before hours of play
 
-    if not _ID.fullmatch(folder.name):
+    if not re.fullmatch(r"[-\w]+-v\d+", folder.name):
         raise ValueError(f"{folder}: the name must end in -v and a number, as in 9x9-singles-v0")
     if episodes < 1:
         raise ValueError(f"episodes={episodes}: record 1 or more")
@@ -204,7 +202,6 @@ def _write_data(
     games: RecordedGames, episodes: int, folder: Path, paths: list[Path], geometry: Geometry
 ) -> None:
     """Write the data set from the parts, beside its place, then put it there."""
-    from minari import __version__ as minari_version
     from minari.data_collector import EpisodeBuffer
     from minari.dataset.minari_storage import MinariStorage
 
@@ -227,7 +224,7 @@ def _write_data(
     storage.update_metadata(
         {
             "dataset_id": folder.name,
-            "minari_version": minari_version,
+            "minari_version": version("minari"),
             "algorithm_name": games.policy,
             "description": f"Games of {games.policy} on {games.puzzles}, {games.split}",
             "requirements": [f"sudoku-gym=={version('sudoku-gym')}"],
