@@ -5,7 +5,6 @@ A folder may come from anywhere, so its `config.json` is data: the name in it is
 
 from __future__ import annotations
 
-import hashlib
 import os
 from functools import partial
 from inspect import signature
@@ -21,7 +20,7 @@ from sudoku_gym.policies.protocols import (
     Solver,
     SolverPolicy,
 )
-from sudoku_gym.storage.reading import error_context, read_json
+from sudoku_gym.storage.reading import error_context, read_json, sha256_of
 
 CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "weights.safetensors"
@@ -115,12 +114,6 @@ def weights_sha256(name: str) -> str | None:
     """
     file = weights_file(name)
     return None if file is None else sha256_of(file)
-
-
-def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def weights_file(name: str) -> Path | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,11 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
         return dict(stored)
 
 
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    return sha256(path.read_bytes()).hexdigest()
+
+
 @contextmanager
 def error_context(path: Path | str, problem: str = "the file is damaged") -> Iterator[None]:
     """Turn any error about what a path holds into a ValueError of one line that names the path.
@@ -39,7 +45,6 @@ def error_context(path: Path | str, problem: str = "the file is damaged") -> Ite
     except Exception as error:
         if type(error) is FileNotFoundError:
             raise ValueError(f"{path}: the file is missing") from error
-        message = str(error)
-        kind = "" if type(error) is ValueError and message else f"{type(error).__name__}: "
-        why = " ".join(f"{kind}{message}".split())[:400]
+        kind = "" if type(error) is ValueError and str(error) else f"{type(error).__name__}: "
+        why = " ".join(f"{kind}{error}".split())[:400]
         raise ValueError(f"{path}: {problem} ({why})") from error

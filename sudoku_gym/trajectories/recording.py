@@ -25,11 +25,10 @@ from sudoku_gym.envs.vector import SudokuVectorEnv
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels.endings import RewardName
 from sudoku_gym.policies import Policy, load_policy, weights_sha256
-from sudoku_gym.policies.loading import sha256_of
 from sudoku_gym.policies.protocols import actions_of
 from sudoku_gym.registration import ANY_BOARD, ENVIRONMENTS
 from sudoku_gym.storage.atomic import atomic_write, locked, sync, write_json
-from sudoku_gym.storage.reading import error_context, read_arrays, read_json
+from sudoku_gym.storage.reading import error_context, read_arrays, read_json, sha256_of
 
 PART_GAMES = 256
 """Games that are played side by side, and kept in one file."""
