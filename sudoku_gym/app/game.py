@@ -16,8 +16,6 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy
 from sudoku_gym.policies.protocols import actions_of
 
-IMAGE_SIZE = 640
-
 
 @dataclass(frozen=True)
 class Frame:
@@ -50,8 +48,7 @@ class Game:
         self._policy, self._seed = policy, seed
         self._probabilities = getattr(policy, "probabilities", None) if heat else None
         self._givens = puzzle > 0
-        self._frames = list[Frame]()
-        self._shown = -1
+        self._frames, self._shown = list[Frame](), -1
         self._start_from(puzzle, f"{np.count_nonzero(puzzle == 0)} blanks")
 
     @property
@@ -88,14 +85,13 @@ class Game:
         """The shown board for the terminal."""
         return to_ansi(self.frame.board, self._givens, self.geometry, last=self.frame.last)
 
-    def draw(self, size: int | None = IMAGE_SIZE) -> NDArray[np.uint8]:
+    def draw(self, size: int | None = 640) -> NDArray[np.uint8]:
         """Draw the shown board, about `size` pixels wide: uint8 `[H, W, 3]`.
 
         Probable candidates are dark; None takes the size that fits the digits.
         """
-        shown = self.frame
-        cells = (shown.board, self._givens, self.geometry)
-        return draw(*cells, last=shown.last, show_candidates=True, heat=shown.heat, size=size)
+        cells, last = (self.frame.board, self._givens, self.geometry), self.frame.last
+        return draw(*cells, last=last, show_candidates=True, heat=self.frame.heat, size=size)
 
     def play(self) -> Iterator[Frame]:
         """Play to the end, and yield every frame while it is shown."""
@@ -123,17 +119,15 @@ class Game:
     def place(self, row: int, column: int, digit: int) -> None:
         """Place a digit for the person, a candidate of its cell; the policy goes on from there."""
         action = (row * self.geometry.size + column) * self.geometry.size + digit - 1
+        after, move, last = self._after(action)
         if not self._masks(self.frame.board)[0, action]:
-            raise ValueError(f"{self._name(action)} is not legal")
-        del self._frames[self._shown + 1 :]
-        after, last = self._after(action)
-        self._start_from(after, f"You: {self._name(action)}", last)
+            raise ValueError(f"{move} is not legal")
+        self._start_from(after, f"You: {move}", last)
 
     def _start_from(
         self, start: NDArray[np.int8], move: str, last: tuple[int, int] | None = None
     ) -> None:
-        rng = np.random.default_rng(self._seed)
-        self._policy.reset(start[None].copy(), self.geometry, rng)
+        self._policy.reset(start[None].copy(), self.geometry, np.random.default_rng(self._seed))
         self._show(Frame(start, move, last=last, heat=self._heat(start)))
 
     def _play(self) -> None:
@@ -144,19 +138,20 @@ class Game:
         if not 0 <= action < masks.size or not masks[0, action]:
             raise ValueError(f"the policy has chosen an illegal action, {action}")
         remark = f", in {1000 * seconds:.0f} ms{self._convergence()}"
-        after, last = self._after(action)
-        self._show(Frame(after, self._name(action), remark, last, self._heat(after)))
+        after, move, last = self._after(action)
+        self._show(Frame(after, move, remark, last, self._heat(after)))
 
     def _show(self, frame: Frame) -> None:
-        self._frames.append(frame)
-        self._shown = len(self._frames) - 1
+        self._shown += 1
+        self._frames[self._shown :] = [frame]
 
-    def _after(self, action: int) -> tuple[NDArray[np.int8], tuple[int, int]]:
-        """Return the board after a placement, and its row and column."""
-        cell, digit = divmod(action, self.geometry.size)
-        after = self.frame.board.copy()
+    def _after(self, action: int) -> tuple[NDArray[np.int8], str, tuple[int, int]]:
+        """Return the board after a placement, the placement in words, and its row and column."""
+        size, after = self.geometry.size, self.frame.board.copy()
+        cell, digit = divmod(action, size)
         after.flat[cell] = digit + 1
-        return after, divmod(cell, self.geometry.size)
+        move = f"{SYMBOLS[digit + 1]} at {board.cell_name(cell, size)}"
+        return after, move, divmod(cell, size)
 
     def _masks(self, now: NDArray[np.int8]) -> NDArray[np.bool_]:
         """Return the legal placements, bool `[1, N**3]`."""
@@ -166,8 +161,8 @@ class Game:
         masks = self._masks(now)
         if self._probabilities is None or not masks.any():
             return None
-        given = np.asarray(self._probabilities(now[None].copy(), masks), np.float64)
-        heat = given[0, : masks.size]
+        shares = self._probabilities(now[None].copy(), masks)[0]
+        heat = np.asarray(shares, np.float64)[: masks.size]
         return heat / max(heat.max(), 1.0)  # counts, say, are no probabilities
 
     def _convergence(self) -> str:
@@ -179,7 +174,3 @@ class Game:
         if latest.converged[0]:
             return f". Converged after {rounds}"
         return f". Not converged after {rounds}: this move is a guess"
-
-    def _name(self, action: int) -> str:
-        cell, digit = divmod(action, self.geometry.size)
-        return f"{SYMBOLS[digit + 1]} at {board.cell_name(cell, self.geometry.size)}"

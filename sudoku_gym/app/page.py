@@ -22,17 +22,12 @@ Games: TypeAlias = tuple[Game | None, ...]  # of each side; None where nobody pl
 Updates: TypeAlias = tuple[Any, ...]
 
 BANKS = tuple(name for name in banks.NAMES if name != "named")
-FIRST_PUZZLE = "Inkala 2012"
 NOBODY = "nobody"
 SIDES = ("left", "right")
 
 
 def layout(policies: Sequence[str], first: tuple[str, str], trust: bool = False) -> gr.Blocks:
-    """Lay out the page, on which `policies` may be chosen, with options.
-
-    `first` are the names that play on the left and on the right at first; for `trust` see
-    `load_policy`.
-    """
+    """Lay out the page, on which `policies` may be chosen, with options; `first` play at first."""
     with gr.Blocks(title="Sudoku Gym", analytics_enabled=False) as page:
         gr.Markdown("# Sudoku Gym\nWatch policies play a puzzle, move by move, or place digits.")
         chosen = _fields(policies, first)
@@ -52,13 +47,8 @@ def layout(policies: Sequence[str], first: tuple[str, str], trust: bool = False)
         shown = [games, clock, *(part for side in sides for part in side)]
         changes = [page.load, new.click]
         changes += [each.submit if isinstance(each, gr.Textbox) else each.change for each in chosen]
-        gr.on(
-            changes,
-            partial(begin, policies, trust),
-            chosen,
-            [digit, *shown],
-            trigger_mode="always_last",
-        )
+        start = partial(begin, policies, trust)
+        gr.on(changes, start, chosen, [digit, *shown], trigger_mode="always_last")
         for number, (_, picture, *_) in enumerate(sides):
             picture.select(_placing(number), [games, digit], shown)
         step.click(move, games, shown)
@@ -74,7 +64,7 @@ def _fields(policies: Sequence[str], first: tuple[str, str]) -> list[Any]:
     """Lay out the fields of a game, the arguments of `begin`."""
     with gr.Row():
         fields: list[Any] = [
-            gr.Dropdown([*BANKS, *banks.NAMED_BOARDS], value=FIRST_PUZZLE, label="Puzzle"),
+            gr.Dropdown([*BANKS, *banks.NAMED_BOARDS], value="Inkala 2012", label="Puzzle"),
             gr.Number(1, label="Number, of a bank's test puzzles", precision=0),
             gr.Textbox(label="Or your own, row by row, then Enter", elem_id="typed"),
         ]
@@ -113,10 +103,7 @@ def begin(
 
 
 def show(games: Games, clock: Any = None) -> Updates:
-    """Return the games, the clock's update, and what the components of both sides show of them.
-
-    The clock stops when all games are over; else it is left as it is, if nothing else is said.
-    """
+    """Return the games, the clock's update (it stops with the last game), and what is seen."""
     if all(game is None or game.is_over for game in games):
         clock = gr.Timer(active=False)
     updates: list[Any] = [clock or gr.skip()]
@@ -161,8 +148,7 @@ def _placing(number: int) -> Any:
 def load_offered(name: str, offered: Sequence[str], trust: bool) -> Any:
     """Load one of the offered policies, with options or none.
 
-    Raises:
-        ValueError: if it is not offered: a visitor can name neither a Python object nor a folder.
+    Any other name is a ValueError: a visitor can name neither a Python object nor a folder.
     """
     base, options = split_options(name)
     if name not in offered and (base not in offered or "folder" in options):
@@ -171,12 +157,9 @@ def load_offered(name: str, offered: Sequence[str], trust: bool) -> Any:
 
 
 def choose_puzzle(source: str, number: float, typed: str) -> tuple[NDArray[np.int8], Geometry]:
-    """Return a puzzle, int8 `[N, N]`, and its geometry.
+    """Return a puzzle, int8 `[N, N]`, and its geometry: `typed`, row by row, if there is a text.
 
-    Args:
-        source: the title of a named puzzle, or a bank.
-        number: which of the bank's test puzzles it is, from 1.
-        typed: a puzzle, row by row, instead.
+    Else `source` is the title of a puzzle, or a bank with the `number`, from 1, of a test puzzle.
     """
     if typed.strip():
         puzzle = board.parse(typed)

@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 T = TypeVar("T")
 
+_hints_of = cache(get_type_hints)
 _CLASSES: dict[str, type[Any]] = {}
 _TAGS: dict[type[Any], str] = {}
 _GROUPS: dict[Any, Callable[[], Collection[type[Any]]]] = {}
@@ -124,9 +125,6 @@ def _decode_union(parts: Collection[Any], data: Any, where: str) -> Any:
         with suppress(ValueError):
             return decode_json(part, data, where)
     return decode_json(others[-1], data, where)
-
-
-_hints_of = cache(get_type_hints)
 
 
 def _construct(of: type[T], data: Mapping[str, Any], where: str) -> T:
