@@ -1,4 +1,4 @@
-"""Write the shipped cAlphaZero network as JavaScript, for the page that plays it in the browser.
+"""Write the network of `expert-iteration` as JavaScript, for the page that plays it in the browser.
 
 Usage: python docs/export_network.py
 """

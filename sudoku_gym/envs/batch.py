@@ -74,7 +74,7 @@ class BoardBatch:
         self.action_space: spaces.Discrete[np.int64] = spaces.Discrete(self.num_actions)
         self._generators: dict[int, np.random.Generator] = {}
         self._augment = bool(options.augment)
-        self._group = group_of(geometry if self._augment else Geometry.standard(4))  # unused
+        self._group = group_of(geometry if self._augment else Geometry.standard(4))  # a stand-in
         self._tasks: Tasks | None = None
         self.set_blanks(options.blanks)
 

@@ -222,7 +222,7 @@ class SudokuEnv(BoardControls, gym.Env[NDArray[np.int8], np.int64]):
         return self._batch.masks()[0].view(np.bool_)
 
     def set_state(self, state: EnvState) -> None:
-        """Go back to a state that `get_state` returned, here or in an equal environment."""
+        """Go back to a state of `get_state`; ValueError if it is of other boards or options."""
         self._seed_stream(anew=False)
         self._batch.set_state(state)
         self._is_running = bool(self._batch.running[0])

@@ -196,7 +196,7 @@ class SudokuVectorEnv(BoardControls, VectorEnv[BoardArray, NDArray[np.int64], ND
         return self._batch.masks().view(np.bool_)
 
     def set_state(self, state: EnvState) -> None:
-        """Go back to a state that `get_state` returned, here or in an equal environment."""
+        """Go back to a state of `get_state`; ValueError if it is of other boards or options."""
         self._seed(None, self._every_board)
         self._batch.set_state(state)
 
