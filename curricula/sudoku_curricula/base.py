@@ -127,8 +127,9 @@ class LevelSchedule(Schedule):
     of a single level is reset in `start_level`.
 
     Args:
-        start, stop: the first and the last level.
-        step: how many blanks a promotion adds; the last one stops at `stop`.
+        start: the first level.
+        stop: the last level, which the last promotion reaches exactly.
+        step: how many blanks a promotion adds.
         metric: as in `Schedule`.
 
     Attributes:

@@ -24,12 +24,11 @@ _READ = ("task", "level", "is_success")  # what counts in an info at the end
 
 
 class CurriculumWrapper(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
-    """Let a schedule choose the tasks of an environment.
+    """Let a schedule choose the tasks of an environment; options are those of `Curriculum`.
 
     Args:
         env: an environment with `set_blanks`, below any number of wrappers.
         schedule: e.g. `make_schedule("success-rate", start=2, stop=12)`.
-        episodes_per_update, writer: see `Curriculum`.
 
     Raises:
         AttributeError: if no layer of `env` has `set_blanks`.
