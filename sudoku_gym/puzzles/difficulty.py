@@ -29,34 +29,42 @@ from sudoku_gym.solver.depth_first import explore, new_searcher
 GRADES = ("naked singles", "hidden singles", "locked candidates", "pairs", "search")
 """The grades by number: grade 2 is `GRADES[2]`, puzzles that need locked candidates."""
 
+FINE_GRADES = (*GRADES[:-1], "triples", "X-Wing", "Swordfish", "search")
+"""`GRADES` with three techniques more, which divide `search`; banks and files record `GRADES`.
+Panchal, "Sudoku solving AI agents", names them."""
+
 _ONE = np.uint32(1)
 
 
-def grade(boards: ArrayLike, geometry: Geometry | None = None) -> NDArray[np.int8]:
-    """Return the grade of each puzzle, int8 `[B]`, an index into `GRADES`.
+def grade(
+    boards: ArrayLike, geometry: Geometry | None = None, *, fine: bool = False
+) -> NDArray[np.int8]:
+    """Return the grade of each puzzle, int8 `[B]`, an index into `GRADES`, or `FINE_GRADES`.
 
     The boards, int `[B, N, N]`, should have exactly one solution; else the grade is `search`.
     """
     flat, geometry = board.flat_boards(boards, geometry)
-    grades = np.empty(len(flat), np.int8)
+    grades = np.full(len(flat), len(FINE_GRADES if fine else GRADES) - 1, np.int8)
+    tables = geometry.units, geometry.cell_units, geometry.peers
     for part in in_chunks(len(flat)):
-        _grade(flat[part], geometry.units, geometry.cell_units, geometry.peers, grades[part])
+        _grade(flat[part], *tables, grades[part])
     return grades
 
 
 def candidates_after(
     boards: ArrayLike, technique: int, geometry: Geometry | None = None
 ) -> NDArray[np.uint32]:
-    """Return the candidates left when techniques 0 to `technique` (of `GRADES`) are exhausted.
+    """Return the candidates left when techniques 0 to `technique` are exhausted.
 
     They are uint32 `[B, N, N]`, bit `digit - 1`; a filled cell keeps its one bit, and a cell
-    without any bit shows a contradiction. The boards are int `[B, N, N]`.
+    without any bit shows a contradiction. The boards are int `[B, N, N]`; for the techniques see
+    `FINE_GRADES`.
 
     Raises:
         ValueError: if the technique has no such number or the boards a wrong shape or digit.
     """
-    if not 0 <= technique < len(GRADES) - 1:
-        raise ValueError(f"technique={technique}: use 0 to {len(GRADES) - 2}, see GRADES")
+    if not 0 <= technique < len(FINE_GRADES) - 1:
+        raise ValueError(f"technique={technique}: use 0 to {len(FINE_GRADES) - 2}, see FINE_GRADES")
     flat, geometry = board.flat_boards(boards, geometry)
     masks = np.empty(flat.shape, np.uint32)
     tables = geometry.units, geometry.cell_units, geometry.peers
@@ -67,13 +75,13 @@ def candidates_after(
 
 @njit(cache=True)
 def _grade(boards, units, cell_units, peers, grades):
+    """Lower grades int8 `[B]`, which hold that of search, to the first technique that solves."""
     masks = np.empty(boards.shape[1], np.uint32)
-    done = np.empty(boards.shape[1], np.bool_)
+    done, lines = np.empty(boards.shape[1], np.bool_), np.empty(units.shape[1], np.uint32)
     for b in range(len(boards)):
-        grades[b] = 4
         _open(boards[b], units, masks, done)
-        for technique in range(4):
-            _apply(technique, masks, done, units, cell_units, peers)
+        for technique in range(grades[b]):
+            _apply(technique, masks, done, units, cell_units, peers, lines)
             if done.all():
                 grades[b] = technique
                 break
@@ -81,10 +89,10 @@ def _grade(boards, units, cell_units, peers, grades):
 
 @njit(cache=True)
 def _exhaust(boards, technique, units, cell_units, peers, masks):
-    done = np.empty(boards.shape[1], np.bool_)
+    done, lines = np.empty(boards.shape[1], np.bool_), np.empty(units.shape[1], np.uint32)
     for b in range(len(boards)):
         _open(boards[b], units, masks[b], done)
-        _apply(technique, masks[b], done, units, cell_units, peers)
+        _apply(technique, masks[b], done, units, cell_units, peers, lines)
 
 
 @njit(**NO_RUNTIME_JIT)
@@ -96,7 +104,7 @@ def _open(board, units, masks, done):
 
 
 @njit(**NO_RUNTIME_JIT)
-def _apply(technique, masks, done, units, cell_units, peers):
+def _apply(technique, masks, done, units, cell_units, peers, lines):
     """Apply techniques 0 to `technique` until none changes anything."""
     changed = True
     while changed:
@@ -105,8 +113,11 @@ def _apply(technique, masks, done, units, cell_units, peers):
             changed = _hidden_singles(masks, done, units)
         if not changed and technique >= 2:
             changed = _locked_candidates(masks, done, units, cell_units)
-        if not changed and technique >= 3:
-            changed = _naked_pairs(masks, done, units) or _hidden_pairs(masks, done, units)
+        for size in range(2, 4):
+            if not changed and technique > size:
+                changed = _subsets(size, masks, units, lines)
+            if not changed and technique > size + 2:
+                changed = _fish(size, masks, units, lines)
 
 
 @njit(**NO_RUNTIME_JIT)
@@ -190,43 +201,70 @@ def _lies_in(cell, unit, cell_units):
 
 
 @njit(**NO_RUNTIME_JIT)
-def _naked_pairs(masks, done, units):
-    """Where two cells of a unit have the same two candidates, the others of the unit lose them."""
+def _subsets(size, masks, units, lines):
+    """Pairs or triples: `size` cells of a unit share their candidates, or digits their places."""
     changed = False
     for unit in units:
-        for i in range(len(unit)):
-            pair = masks[unit[i]]
-            if popcount(pair) != 2:
-                continue
-            for j in range(i):
-                if masks[unit[j]] == pair:
-                    for k in range(len(unit)):
-                        if k != i and k != j and masks[unit[k]] & pair:
-                            masks[unit[k]] &= ~pair
-                            changed = True
+        for k in range(len(unit)):
+            lines[k] = masks[unit[k]]
+        if _narrow(lines, size):
+            changed = True
+            for k in range(len(unit)):
+                masks[unit[k]] = lines[k]
+        for digit in range(len(unit)):
+            lines[digit] = _positions(masks, unit, digit)
+        if _narrow(lines, size):
+            changed = True
+            for digit in range(len(unit)):
+                _keep(masks, unit, digit, lines[digit])
     return changed
 
 
 @njit(**NO_RUNTIME_JIT)
-def _hidden_pairs(masks, done, units):
-    """Where two digits share their only two cells in a unit, those cells lose all others."""
+def _fish(size, masks, units, lines):
+    """X-Wing or Swordfish: a digit's places in `size` rows (columns) lie in as many columns."""
     changed = False
-    for unit in units:
-        for digit in range(len(unit)):
-            positions = _positions(masks, unit, digit)
-            if popcount(positions) != 2:
-                continue
-            for other in range(digit):
-                if _positions(masks, unit, other) == positions:
-                    pair = (_ONE << np.uint32(digit)) | (_ONE << np.uint32(other))
-                    remaining = positions
-                    while remaining:
-                        cell = unit[lowest_bit(remaining)]
-                        remaining &= remaining - _ONE
-                        if masks[cell] & ~pair:
-                            masks[cell] &= pair
-                            changed = True
+    for first in (0, len(lines)):  # of the rows, of the columns
+        for digit in range(len(lines)):
+            for k in range(len(lines)):
+                lines[k] = _positions(masks, units[first + k], digit)
+            if _narrow(lines, size):
+                changed = True
+                for k in range(len(lines)):
+                    _keep(masks, units[first + k], digit, lines[k])
     return changed
+
+
+@njit(**NO_RUNTIME_JIT)
+def _narrow(lines, size):
+    """Where `size` (2 or 3) sets of bits have `size` bits together, take these from the others.
+
+    Each set, an item of uint32 `[N]`, needs one of its bits. Returns whether any set has changed.
+    """
+    changed = False
+    for i in range(len(lines)):
+        if popcount(lines[i]) > size:
+            continue
+        for j in range(i + 1):
+            for k in range(j + 1):
+                together, inside = lines[i] | lines[j] | lines[k], 0
+                if popcount(together) != size:
+                    continue
+                for line in lines:
+                    inside += line & ~together == 0
+                for other in range(len(lines) if inside == size else 0):
+                    if lines[other] & together and lines[other] & ~together:
+                        lines[other] &= ~together
+                        changed = True
+    return changed
+
+
+@njit(**NO_RUNTIME_JIT)
+def _keep(masks, unit, digit, positions):
+    """Remove a digit from all positions of a unit but these."""
+    for k in range(len(unit)):
+        if not (positions >> np.uint32(k)) & _ONE:
+            masks[unit[k]] &= ~(_ONE << np.uint32(digit))
 
 
 def rate(

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sudoku_gym.puzzles.difficulty import GRADES
+from sudoku_gym.puzzles.difficulty import FINE_GRADES, GRADES, grade
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
 AS_STORED = -1  # the blanks of a task whose puzzles are drawn as they are
@@ -24,7 +24,7 @@ class Task(NamedTuple):
 
     name: str  # in curves and plots
     blanks: int = AS_STORED
-    column: str = ""  # `grade`, `rating` or `puzzle`; "" is the whole bank
+    column: str = ""  # `grade`, `fine grade`, `rating` or `puzzle`; "" is the whole bank
     low: float = 0
     high: float = inf  # exclusive
 
@@ -37,7 +37,8 @@ class Tasks:
 
     - `blanks=2..12`, `blanks=20..50:5` (every fifth), `blanks=4,8,stored`: numbers of blanks.
       `stored` reveals no cell; without this factor none is revealed.
-    - `grade`, or `grade=hidden singles,search`: grades of `sudoku_gym.puzzles.GRADES`.
+    - `grade`, or `grade=hidden singles,search`: grades of `sudoku_gym.puzzles.GRADES`. Those of
+      `FINE_GRADES` that divide `search` can be named too, as in `grade=pairs,triples,X-Wing`.
     - `rating=0..10..100`: bands of the bank's ratings, each from a bound to below the next.
     - `puzzle=0..999`: single puzzles, by their index into the bank.
 
@@ -132,6 +133,8 @@ def rows_of(tasks: Tasks, puzzle_set: PuzzleSet, order: NDArray[np.int64]) -> Ta
         "grade": puzzle_set.grades[order],
         "rating": puzzle_set.ratings[order],
     }
+    if any(task.column == "fine grade" for task in tasks.each):
+        columns["fine grade"] = grade(puzzle_set.puzzles, puzzle_set.geometry, fine=True)[order]
     blanks, row_of = puzzle_set.blanks[order], np.argsort(order)
     parts: dict[tuple[str, float, float], tuple[int, NDArray[np.int64]]] = {}
     starts, counts, end = [], [], 0
@@ -187,9 +190,10 @@ def _factor(text: str, tasks: str) -> Iterator[Task]:
             for number in _numbers(values):
                 yield Task(f"puzzle {number}", AS_STORED, name, number, number + 1)
         elif name == "grade":
-            for grade in values.split(",") if values else GRADES:
-                index = GRADES.index(grade.strip())
-                yield Task(GRADES[index], AS_STORED, name, index, index + 1)
+            for told in map(str.strip, values.split(",") if values else GRADES):
+                is_stored = told in GRADES
+                index = (GRADES if is_stored else FINE_GRADES).index(told)
+                yield Task(told, AS_STORED, name if is_stored else "fine grade", index, index + 1)
         elif name == "rating":
             for low, high in pairwise(map(float, values.split(".."))):
                 yield Task(f"rating {low:g} to {high:g}", AS_STORED, name, low, high)

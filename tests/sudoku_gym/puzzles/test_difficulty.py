@@ -1,12 +1,14 @@
 """Grades are those of the techniques, ratings those of the search; both belong to the orbit."""
 
+from itertools import combinations, permutations
+
 import numpy as np
 import pytest
 
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.geometry import Geometry, jigsaw, sudoku_x, symmetry
 from sudoku_gym.puzzles.banks import NAMED_BOARDS
-from sudoku_gym.puzzles.difficulty import GRADES, candidates_after, grade, rate
+from sudoku_gym.puzzles.difficulty import FINE_GRADES, GRADES, candidates_after, grade, rate
 from sudoku_gym.puzzles.generator import generate
 from sudoku_gym.solver import depth_first
 from sudoku_gym.solver.cover_bits import cover_tables
@@ -45,7 +47,7 @@ def test_naked_singles_are_those_of_the_rules():
     assert 0 < sum(by_hand) < 60
 
 
-@pytest.mark.parametrize("technique", range(4))
+@pytest.mark.parametrize("technique", range(7))
 def test_no_technique_takes_the_solution_away(made, technique):
     for geometry in (NINE, sudoku_x(9), Geometry.standard(6)):
         few = made if geometry is NINE else generate(40, geometry, rng(6))
@@ -55,15 +57,64 @@ def test_no_technique_takes_the_solution_away(made, technique):
 
 def test_later_techniques_leave_no_more(made):
     assert set(made.grades) == set(range(len(GRADES)))
-    left = [candidates_after(made.puzzles, technique) for technique in range(4)]
+    fine = grade(made.puzzles, fine=True)
+    assert FINE_GRADES[:4] == GRADES[:4] and FINE_GRADES[-1] == GRADES[-1] == "search"
+    assert (np.minimum(fine, 4) == made.grades).all()
+    left = [candidates_after(made.puzzles, technique) for technique in range(7)]
+    assert all((fewer != more).any() for fewer, more in zip(left[1:4], left, strict=False))
     for fewer, more in zip(left[1:], left[:-1], strict=True):
         assert (fewer & ~more == 0).all()
-        assert (fewer != more).any()
-    for technique in range(4):
+    for technique in range(7):
         settled = np.bitwise_count(left[technique]).max((1, 2)) == 1
-        assert (settled == (made.grades <= technique)).all()
-    with pytest.raises(ValueError, match="technique=4: use 0 to 3"):
-        candidates_after(made.puzzles, 4)
+        assert (settled == (fine <= technique)).all()
+    with pytest.raises(ValueError, match="technique=7: use 0 to 6"):
+        candidates_after(made.puzzles, 7)
+
+
+def narrowed(table, most):
+    """Where up to `most` rows of a table bool have as few columns, take these from the others."""
+    for size in range(1, most + 1):
+        for chosen in map(list, combinations(np.flatnonzero(table.sum(1) <= size), size)):
+            together = table[chosen].any(0)
+            if together.sum() == size:
+                table[np.setdiff1d(np.arange(len(table)), chosen)] &= ~together
+    return table
+
+
+def left_by_hand(puzzle, technique, geometry):
+    """Exhaust the techniques up to one in a table of candidates, bool `[N**2, N]`."""
+    size, units = geometry.size, geometry.units
+    left = np.isin(puzzle.reshape(-1, 1), 0) | (puzzle.reshape(-1, 1) == np.arange(size) + 1)
+    most, fish = (1, 1, 1, 2, 3, 3, 3)[technique], (0, 0, 0, 0, 0, 2, 3)[technique]
+    crossing = [pair for pair in permutations(units, 2) if np.isin(*pair).sum() > 1]
+    before = None
+    while before is None or (left != before).any():
+        before = left.copy()
+        for unit in units:
+            left[unit] = narrowed(left[unit], most)
+            left[unit] = narrowed(left[unit].T, most if technique else 0).T
+        for digit in range(size):
+            for lines in units[:size], units[size : 2 * size]:
+                left[lines, digit] = narrowed(left[lines, digit], fish)
+            for first, second in crossing if technique >= 2 else ():
+                places = first[left[first, digit]]
+                if np.isin(places, second).all():
+                    left[np.setdiff1d(second, first), digit] = False
+    return left
+
+
+def test_techniques_are_those_of_a_plain_program():
+    known = puzzles.load("latin9x9")
+    fine = grade(known.puzzles, known.geometry, fine=True)
+    assert {4, 5, 6} <= set(fine)
+    for technique in range(7):
+        for one in known.puzzles[fine == technique][:1]:
+            left = candidates_after(one[None], technique, known.geometry)
+            bits = (left.reshape(-1, 1) >> np.arange(9)) & 1 == 1
+            assert (bits == left_by_hand(one, technique, known.geometry)).all()
+            if technique > 3:
+                without = left_by_hand(one, technique - 1, known.geometry)
+                assert (without & ~bits).any() and (bits <= without).all()
 
 
 def test_the_grade_belongs_to_the_orbit(made):

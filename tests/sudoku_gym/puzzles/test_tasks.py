@@ -28,6 +28,13 @@ def test_texts_name_tasks_in_order():
     assert bands == [(0, 10), (10, 100)]
 
 
+def test_fine_grades_are_tasks_too():
+    bank = puzzles.load("latin9x9")
+    table = BankSource(bank).table(weighted("grade=pairs,X-Wing,search", 1, 1, 1))
+    fine = puzzles.grade(bank.puzzles, bank.geometry, fine=True)
+    assert table.counts.tolist() == [(fine == 3).sum(), (fine == 5).sum(), (bank.grades == 4).sum()]
+
+
 @pytest.mark.parametrize(
     "text", ["", "blanks=a", "size=4", "grade=easy", "blanks=5..2", "grade x puzzle=0..3"]
 )
