@@ -75,7 +75,7 @@ def test_demo(tmp_path, capsys):
     assert figures["hidden-singles"]["solved"] == minimal["hidden-singles"].solved.sum()
 
 
-@pytest.mark.parametrize("flags", [(), ("--no-curriculum",)], ids=["curriculum", "without"])
+@pytest.mark.parametrize("flags", [(), ("--schedule", "constant?blanks=12")], ids=len)
 def test_train_sb3_maskable_ppo(flags, tmp_path):
     results = run("train_sb3_maskable_ppo", "--run", str(tmp_path), *flags)
     assert set(results[None]) == {"masked-random", "naked-singles", "untrained", "MaskablePPO"}
