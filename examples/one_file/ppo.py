@@ -94,7 +94,7 @@ class Agent(nn.Module):
         super().__init__()
         table = torch.from_numpy(constraint_table(geometry)).long()  # [A, 4]
         incidence = torch.zeros(len(table), int(table.max()) + 1).scatter_(1, table, 1.0)
-        self.register_buffer("incidence", incidence)  # [A, C], 1 where a placement satisfies it
+        self.incidence = incidence.to_sparse()  # [A, C], 1 where a placement satisfies it
         self.start = nn.Linear(1, channels)
         self.constraint = nn.ModuleList(nn.Linear(channels, channels) for _ in range(num_layers))
         self.placement = nn.ModuleList(nn.Linear(2 * channels, channels) for _ in range(num_layers))
@@ -104,13 +104,14 @@ class Agent(nn.Module):
 
     def forward(self, masks):
         """Return the policy and the values float32 [B], for masks bool [B, A]."""
-        legal = masks[..., None].float()  # [B, A, 1]
-        x = self.start(legal) * legal  # [B, A, H]
+        legal = masks.T[..., None].float()  # [A, B, 1]
+        x = self.start(legal) * legal  # [A, B, H]
         for constraint, placement in zip(self.constraint, self.placement, strict=True):
-            heard = self.incidence @ torch.relu(constraint(self.incidence.T @ x))  # [B, A, H]
-            x = (x + torch.relu(placement(torch.cat([x, heard], -1)))) * legal
-        logits = self.actor(x).squeeze(-1).masked_fill(~masks, -1e9)  # [B, A]
-        return Categorical(logits=logits), self.critic(x.mean(1)).squeeze(-1)
+            sums = (self.incidence.T @ x.flatten(1)).view(-1, *x.shape[1:])  # [C, B, H]
+            heard = self.incidence @ torch.relu(constraint(sums)).flatten(1)  # [A, B * H]
+            x = (x + torch.relu(placement(torch.cat([x, heard.view_as(x)], -1)))) * legal
+        logits = self.actor(x).squeeze(-1).T.masked_fill(~masks, -1e9)  # [B, A]
+        return Categorical(logits=logits), self.critic(x.mean(0)).squeeze(-1)
 
 
 class GreedyPolicy:
