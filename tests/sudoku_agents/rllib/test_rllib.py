@@ -116,3 +116,11 @@ def test_another_process_continues_from_a_checkpoint(build, tmp_path):
     assert told.returncode == 0, told.stderr
     blanks, total = map(float, told.stdout.split()[-2:])
     assert blanks == 4 and total >= steps + 256
+
+
+@pytest.mark.nightly
+def test_runners_on_two_nodes_follow_level_and_weights():
+    program = Path(__file__).with_name("two_nodes.py")
+    told = subprocess.run([sys.executable, program], capture_output=True, text=True)
+    assert told.returncode == 0, told.stderr
+    assert "iteration 5" in told.stdout and " 2 blanks" not in told.stdout.splitlines()[-1]
