@@ -3,7 +3,13 @@
 import gymnasium as gym
 import numpy as np
 
+from sudoku_curricula import curves
+
 GAMES = 3
+USUAL_CURVES = (
+    *(curves.SUCCESS_RATE, curves.EPISODIC_RETURN, curves.EPISODIC_LENGTH, curves.STEPS_PER_SECOND),
+    *(curves.POLICY_LOSS, curves.VALUE_LOSS, curves.ENTROPY, curves.LEARNING_RATE),
+)
 
 
 class Game(gym.Env):
