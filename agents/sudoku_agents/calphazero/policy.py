@@ -6,13 +6,14 @@ import os
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from sudoku_agents.calphazero.config import CAlphaZeroConfig
+from sudoku_agents.calphazero.retry import RetrySolver
 from sudoku_agents.calphazero.search import Evaluator, SearchConfig, tree_search
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import ModelCard
@@ -113,7 +114,9 @@ def load(
     threshold: float | None = None,
     restarts: int | None = None,
     noise: float | None = None,
-) -> CAlphaZeroPolicy:
+    search: Literal["retry-paper"] | None = None,
+    runs: int = 100,
+) -> CAlphaZeroPolicy | RetrySolver:
     """Make a policy of a checkpoint, or of the latest checkpoint of a run.
 
     Args:
@@ -128,14 +131,20 @@ def load(
         restarts: further starts of boards that have not converged, each of as many rounds, without
             a tree search; None: `DEFAULT_RESTARTS`, of a network that can converge.
         noise: how far from the first a further start begins, see `Restarts`.
+        search: `"retry-paper"` makes a solver that plays again where it failed, see `RetrySolver`.
+        runs: most runs of that.
 
     Raises:
         ValueError: if there is no sound checkpoint in the folder, or the options exclude each
             other or do not suit the network.
     """
+    if search not in (None, "retry-paper") or (search and simulations):
+        raise ValueError(f"search={search!r}: use 'retry-paper', without simulations")
     _, network = load_policy_and_value(folder, CAlphaZeroConfig, rounds)
-    search = replace(PLAY_SEARCH, simulations=simulations) if simulations else None
-    return make_policy(network, search, rounds, threshold, restarts, noise)
+    searches = simulations or search
+    tree = replace(PLAY_SEARCH, simulations=simulations or 1) if searches else None
+    policy = make_policy(network, tree, rounds, threshold, restarts, noise)
+    return RetrySolver(network, runs) if search else policy
 
 
 def load_policy_and_value(
