@@ -248,10 +248,7 @@ def time_rule(rule: Any, size: int, **changes: Any) -> float | None:
     if rule != "polynomial" and size > min(MAX_EXACT, 16):
         return None
     few, many = (
-        fastest(
-            BeliefPropagation(rule=rule, iterations=n, check_every=0, **changes),
-            size,
-        )
+        fastest(BeliefPropagation(rule=rule, iterations=n, check_every=0, **changes), size)
         for n in (1, 3)
     )
     return (many - few) / 2
@@ -328,8 +325,7 @@ def draw(rows: Sequence[Row], config: Config, puzzle_list: str) -> None:
         curves.setdefault(label, []).append(point)
     for label, points in curves.items():
         by_givens.plot(*100 * np.array(sorted(points)).T, marker="o", label=label)
-    title = "eq. 5 + Sinkhorn every 2nd"
-    by_givens.set(xlabel="givens (% of cells)", title=title, ylim=(0, 101))
+    by_givens.set(xlabel="givens (% of cells)", title="eq. 5 + Sinkhorn every 2nd", ylim=(0, 101))
     by_givens.grid(alpha=0.3)
     by_givens.legend(loc="lower right", fontsize=8)
     for row in of_part(rows, "accuracy"):

@@ -281,15 +281,7 @@ def tables(rows: Sequence[Row]) -> dict[str, str]:
         found |= tables_of_named(boards)
     for name in dict.fromkeys(row["puzzles"] for row in of_part(rows, "sizes")):
         chosen = [row for row in of_part(rows, "sizes") if row["puzzles"] == name]
-        heads = [
-            "algorithm",
-            "count",
-            "solved",
-            "95 % interval",
-            "median ms",
-            "slowest ms",
-            "nodes",
-        ]
+        heads = "algorithm,count,solved,95 % interval,median ms,slowest ms,nodes".split(",")
         found[f"{name}, {chosen[0]['blanks']} blanks"] = table(chosen, heads)
     for name in dict.fromkeys(row["bank"] for row in of_part(rows, "levels")):
         chosen = [row for row in of_part(rows, "levels") if row["bank"] == name]
@@ -354,31 +346,13 @@ def draw(path: Path, rows: Sequence[Row]) -> None:
     labels = [f"{title}\n{givens[title]} givens" for title in NAMED_BOARDS]
     x = np.arange(len(labels))
     markers, colours = "osD", ("#d55e00", "#0072b2", "#009e73")
-    papers = np.array(
-        [
-            [np.nan if value is None else value for value in PAPER_SECONDS.get(title, (None,) * 3)]
-            for title in NAMED_BOARDS
-        ]
-    )
+    papers = np.array([PAPER_SECONDS.get(title, (None,) * 3) for title in NAMED_BOARDS], float)
     for k, name in enumerate(ALGORITHMS):
         times = {r["board"]: r["ms"] for r in rows if r["algorithm"] == name and r["solved"]}
-        axes.semilogy(
-            x,
-            [times.get(title) for title in NAMED_BOARDS],
-            color=colours[k],
-            marker=markers[k],
-            label=name,
-        )
-        axes.semilogy(
-            x,
-            1e3 * papers[:, k],
-            color=colours[k],
-            marker=markers[k],
-            linestyle="--",
-            markerfacecolor="white",
-            linewidth=1,
-            label=f"{name}, paper (Python)",
-        )
+        style = {"color": colours[k], "marker": markers[k]}
+        axes.semilogy(x, [times.get(title) for title in NAMED_BOARDS], label=name, **style)
+        style |= {"linestyle": "--", "markerfacecolor": "white", "linewidth": 1}
+        axes.semilogy(x, 1e3 * papers[:, k], label=f"{name}, paper (Python)", **style)
     axes.set_xticks(x, labels, fontsize=8)
     axes.set_ylabel("milliseconds to the first solution")
     axes.grid(axis="y", alpha=0.3)

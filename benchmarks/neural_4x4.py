@@ -128,10 +128,7 @@ def by_epoch(
         results.add(row | timed_share(found.solved, start) | more | orbits)
 
 
-PARTS = {
-    "multiverse": MultiverseTables,
-    "transformer": TransformerTable,
-}
+PARTS = {"multiverse": MultiverseTables, "transformer": TransformerTable}
 
 
 def main(argv: Sequence[str] | None = None) -> list[Row]:

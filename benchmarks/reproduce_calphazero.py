@@ -4,13 +4,15 @@
     python benchmarks/reproduce_calphazero.py --parts mlp simulations --minutes 600 \
         --simulations 200 --games 500 --level-iterations 50
     python benchmarks/reproduce_calphazero.py --parts attention-512 --minutes 3000
+    sudoku-gym plot --compare runs/reproduce-calphazero/mlp runs/reproduce-calphazero/control
 
 The parts are `floors` (what needs no training), `control` (no curriculum, 8 blanks), `control-0.2`
 (the same with the learning rate of the paper's public code), `mlp`, `attention-256` and
-`attention-512` (the curriculum from 2 to 12 blanks), and `simulations` (completion against
-simulations a move, for those of the three networks that were trained). Each keeps its run in
-`--runs` and its figures in `--out`; a part that was cut short goes on where it was, and one called
-again with more minutes trains on.
+`attention-512` (the curriculum from 2 to `--blanks`), the MLP without one thing (`no-bonus` for
+unvisited actions, `xi-0`: no entropy, `lambda-1`, not 100), `simulations` (completion against
+simulations a move), `retry` (section 6, and the best-first search), and `gflownet`. Each keeps its
+run in `--runs` and its figures in `--out`; a part that was cut short goes on where it was, and one
+called again with more minutes trains on.
 
 Source: Agarwal, Han, Kyimpopkin and Klein, "cAlphaZero: a reinforcement-learning Sudoku solver with
 curriculum scheduling".
@@ -33,16 +35,21 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from results import Row, command_of, read, share_of, table, write_json
+from sudoku_agents.best_first_search.search import BestFirstConfig, BestFirstSolver
+from sudoku_agents.calphazero.batch import SelfPlayBatch
 from sudoku_agents.calphazero.config import CAlphaZeroConfig, CAlphaZeroLossConfig
 from sudoku_agents.calphazero.learner import CAlphaZeroLearner
-from sudoku_agents.calphazero.policy import CAlphaZeroPolicy, load
+from sudoku_agents.calphazero.policy import PRETRAINED, CAlphaZeroPolicy, load
+from sudoku_agents.calphazero.retry import RetrySolver
 from sudoku_agents.calphazero.search import SearchConfig
 from sudoku_baselines.classical.trivial import MaskedRandom, hidden_singles, naked_singles
 from sudoku_curricula import ScheduleConfig, curves
 from sudoku_curricula.schedules import Algorithm1Config, ConstantConfig
-from sudoku_gym import evaluate, puzzles
+from sudoku_gym import board, evaluate, puzzles
+from sudoku_gym.board.actions import legal_placements
+from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy
-from sudoku_gym.puzzles.sources import resolve_source
+from sudoku_gym.puzzles.sources import Blanks, resolve_source
 from sudoku_learning.networks import (
     POLICY_AND_VALUE,
     AttentionConfig,
@@ -52,7 +59,7 @@ from sudoku_learning.networks import (
     NetworkPolicy,
     seeded,
 )
-from sudoku_learning.training import OptimizerConfig, Training
+from sudoku_learning.training import OptimizerConfig, Progress, Report, RunGenerators, Training
 
 MLP = MLPConfig((1088, 1088, 1088))  # 2,511,169 weights with its heads
 NETWORKS: dict[str, BodyConfig] = {
@@ -61,19 +68,34 @@ NETWORKS: dict[str, BodyConfig] = {
     "attention-512": AttentionConfig(512, layers=1, perceptron=896),  # 21 % fewer
 }
 CONTROLS = {"control": None, "control-0.2": 0.2}  # learning rates; None: that of all other parts
-CONTROL_BLANKS, MOST_BLANKS = 8, 12
+CONTROL_BLANKS, VALIDATION_GAMES = 8, 32  # games an iteration that are not trained on
+LEFT_OUT = ("no-bonus", "xi-0", "lambda-1")
+EPISODES, BLANKS, LEAST_REWARD = 5_000, 50, 1e-3  # of the GFlowNet at 9x9
 
-Part = Literal[
-    "floors", "control", "control-0.2", "mlp", "attention-256", "attention-512", "simulations"
-]
+
+class ValidatedLearner(CAlphaZeroLearner):
+    """Takes the losses on further games of each iteration too, as figure 2 does."""
+
+    def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
+        """Train, then play games that are not trained on."""
+        report, config = super().learn(blanks, random, progress), self.config
+        games = self.sample(VALIDATION_GAMES, blanks, None, random.numpy).positions
+        drawn = replace(config, optimizer=replace(config.optimizer, batch_size=len(games)))
+        with torch.no_grad():
+            batch = SelfPlayBatch(self.network, games, self._geometry, drawn, random.numpy)
+            found = batch.run_segment().metrics
+        losses = {f"losses/validation_{name}_loss": found[name] for name in ("policy", "value")}
+        return replace(report, curves={**report.curves, **losses})
 
 
 @dataclass(frozen=True)
 class Config:
     """What to train and play; the settings that the paper gives stand in brackets."""
 
-    parts: tuple[Part, ...] = ("floors", "control", "control-0.2", "mlp", "simulations")
+    parts: tuple[str, ...] = ("floors", "control", "control-0.2", "mlp", "simulations")
     """see above; in this order"""
+    blanks: int = 12
+    """that the curriculum ends at, and that its networks play"""
     minutes: float = 8.0
     """processor minutes of training for each network (1.5 million updates)"""
     control_minutes: float = 1.0
@@ -114,8 +136,8 @@ def main(argv: Sequence[str] | None = None) -> dict[str, Any]:
     for part in config.parts:
         found = figures.setdefault(part, {"commands": [], "rows": []})
         found["commands"].append(command)
-        if part in ("floors", "simulations"):
-            found["rows"] = list(floors(config) if part == "floors" else simulations(config))
+        if part in PLAYED:
+            found["rows"] = list(PLAYED[part](config))
             write_json(config.out, figures)
         else:
             for rows in train(part, found["rows"], config):
@@ -125,12 +147,12 @@ def main(argv: Sequence[str] | None = None) -> dict[str, Any]:
     return figures
 
 
-def paper_search(num_simulations: int) -> SearchConfig:
+def paper_search(num_simulations: int, bonus: float = 0.5) -> SearchConfig:
     """Return the search of section 2.1: no proofs, a new tree a move, games to the last blank."""
     return SearchConfig(
         simulations=num_simulations,
         c_puct=1.0,
-        unvisited_bonus=0.5,
+        unvisited_bonus=bonus,
         proofs=False,
         end_at_dead_end=False,
         reward="terminal",
@@ -140,14 +162,16 @@ def paper_search(num_simulations: int) -> SearchConfig:
 
 def run_config(part: str, config: Config) -> CAlphaZeroConfig:
     """Return how a part trains: equation 5 with lambda = 100, Algorithm 1."""
+    if part not in (*CONTROLS, *NETWORKS, *LEFT_OUT):
+        raise ValueError(f"there is no part {part!r}: see --help")
     schedule: ScheduleConfig = ConstantConfig(CONTROL_BLANKS)
-    if part in NETWORKS:
+    if part not in CONTROLS:
         schedule = Algorithm1Config(
-            2, MOST_BLANKS, gamma=config.gamma, max_iterations=config.level_iterations
+            2, config.blanks, gamma=config.gamma, max_iterations=config.level_iterations
         )
     rate = CONTROLS.get(part) or config.learning_rate
     return CAlphaZeroConfig(
-        run=config.runs / part,
+        run=config.runs / (f"{part}-{config.seed}" if config.seed else part),
         seed=config.seed,
         iterations=2**31,
         extra_iterations=2**31,
@@ -156,10 +180,10 @@ def run_config(part: str, config: Config) -> CAlphaZeroConfig:
         curriculum=schedule,
         games=config.games,
         replay_iterations=1,
-        search=paper_search(config.simulations),
+        search=paper_search(config.simulations, 0.0 if part == "no-bonus" else 0.5),
         loss=CAlphaZeroLossConfig(
-            value_weight=100.0,
-            entropy_weight=0.01,
+            value_weight=1.0 if part == "lambda-1" else 100.0,
+            entropy_weight=0.0 if part == "xi-0" else 0.01,
             every_action=True,
             passes=config.passes,
         ),
@@ -170,20 +194,19 @@ def run_config(part: str, config: Config) -> CAlphaZeroConfig:
 
 def train(part: str, rows: Sequence[Row], config: Config) -> Iterator[list[Row]]:
     """Train a part in stages; yield the rows of each, unless there are `rows` of a later one."""
-    is_curriculum = part in NETWORKS
-    minutes = config.minutes if is_curriculum else config.control_minutes
+    minutes = config.control_minutes if part in CONTROLS else config.minutes
     base = run_config(part, config)
     for check in range(1, config.checks + 1):
         due = minutes * check / config.checks
-        if any(row["due"] >= due for row in rows):
+        if any(row["due"] >= due and row.get("seed", 0) == config.seed for row in rows):
             continue
         resume = (base.run / "config.json").exists()
-        training = Training(replace(base, minutes=due, resume=resume), CAlphaZeroLearner)
+        training = Training(replace(base, minutes=due, resume=resume), ValidatedLearner)
         training.run(Console())
-        state = {"due": due, **progress(training)}
+        state = {"due": due, "seed": config.seed, **progress(training)}
         print(json.dumps(state), flush=True)
         network = training.learner.policy().network
-        blanks = MOST_BLANKS if is_curriculum else CONTROL_BLANKS
+        blanks = CONTROL_BLANKS if part in CONTROLS else config.blanks
         yield [state | row for row in play(network, blanks, (config.simulations,), config)]
 
 
@@ -249,17 +272,15 @@ def figures_of(
 
 def floors(config: Config) -> Iterator[Row]:
     """Play what needs no training, at the blanks of the controls and of the curriculum's end."""
-    for blanks in (CONTROL_BLANKS, MOST_BLANKS):
+    for blanks in (CONTROL_BLANKS, config.blanks):
         for name, boards in sets(blanks, config).items():
-            for row in (
-                figures_of(name, "masked-random, any digit", MaskedRandom(), boards),
-                figures_of(
-                    name, "masked-random, legal moves only", MaskedRandom(), boards, "legal"
-                ),
-                figures_of(name, "naked singles", naked_singles(), boards, "legal"),
-                figures_of(name, "naked + hidden singles", hidden_singles(), boards, "legal"),
+            for player, policy, actions in (
+                ("masked-random, any digit", MaskedRandom(), "blank"),
+                ("masked-random, legal moves only", MaskedRandom(), "legal"),
+                ("naked singles", naked_singles(), "legal"),
+                ("naked + hidden singles", hidden_singles(), "legal"),
             ):
-                yield {"blanks": blanks, **row}
+                yield {"blanks": blanks, **figures_of(name, player, policy, boards, actions)}
         make = partial(Network, MLP, POLICY_AND_VALUE, puzzles.load("4x4", "test").geometry)
         for row in play(seeded(config.seed, make), blanks, (config.simulations, 100), config):
             yield {"blanks": blanks, **row, "player": f"untrained mlp, {row['player']}"}
@@ -272,9 +293,58 @@ def simulations(config: Config) -> Iterator[Row]:
         raise ValueError(f"{config.runs} holds no network: train with --parts mlp simulations")
     for name in trained:
         network = load(config.runs / name).network
-        for row in play(network, MOST_BLANKS, config.play_with, config):
+        for row in play(network, config.blanks, config.play_with, config):
             yield {"network": name, **row}
 
+
+def retries(config: Config) -> Iterator[Row]:
+    """Go on where a game failed: section 6 to the letter, and the best-first search."""
+    hard = puzzles.load("9x9-hard", "test")[: config.count].puzzles
+    played = {"calphazero, 9x9-hard": (PRETRAINED, hard)}
+    if (config.runs / "mlp" / "config.json").exists():
+        played["mlp, random 4x4"] = config.runs / "mlp", sets(config.blanks, config)["random"]
+    for name, (folder, boards) in played.items():
+        network = load(folder).network
+        yield figures_of(name, "no search, no restarts", NetworkPolicy(network), boards, "legal")
+        retry, best_first = RetrySolver(network, 20), BestFirstSolver(network, BestFirstConfig())
+        for player, solver in ("retry-paper", retry), ("best-first", best_first):
+            found = solver.search(boards, Geometry.standard(boards.shape[1]))
+            median, most = np.percentile(found.nodes, [50, 95], method="higher").astype(int)
+            evaluations = {"evaluations": f"{median}, 95 %: {most}"}
+            yield {"puzzles": name, "player": player, **share_of(found.found > 0), **evaluations}
+
+
+def gflownet(config: Config) -> Iterator[Row]:
+    """Balance trajectories from 9x9 puzzles, any digit in any blank; equation 4 is the reward."""
+    source, rng, count = resolve_source("9x9", "train"), np.random.default_rng(config.seed), 10
+    make = partial(Network, MLPConfig((256, 256)), POLICY_AND_VALUE, source.geometry)
+    network, generator = seeded(config.seed, make), torch.Generator().manual_seed(config.seed)
+    log_z = torch.tensor(BLANKS * np.log(9.0), requires_grad=True)  # all ways to fill the blanks
+    adam = torch.optim.Adam([*network.parameters(), log_z], config.learning_rate)
+    losses = []
+    for _ in range(EPISODES // count):
+        boards, residuals = source.sample(count, BLANKS, rng)[0].copy(), log_z
+        for step in range(BLANKS):  # the backward policy takes one of step + 1 digits back
+            masks = legal_placements(boards, source.geometry, "blank")
+            tensors = torch.from_numpy(boards), torch.from_numpy(masks)
+            log_policy = torch.log_softmax(network(*tensors, source.geometry)["policy"], 1)
+            actions = torch.multinomial(log_policy.exp(), 1, generator=generator)
+            residuals = residuals + log_policy.gather(1, actions)[:, 0] + np.log(step + 1)
+            cells, digits = np.divmod(actions[:, 0].numpy(), 9)
+            boards.reshape(count, -1)[np.arange(count), cells] = digits + 1
+        rewards = np.maximum(board.constraint_fraction(boards, source.geometry), LEAST_REWARD)
+        loss = (residuals - torch.from_numpy(np.log(rewards))).square().mean()
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+        losses.append(loss.item())
+    played = source.sample(config.count, BLANKS, rng)[0]
+    row = figures_of(f"9x9, {BLANKS} blanks", "no search", NetworkPolicy(network), played)
+    for when, part in ("first", losses[:10]), ("last", losses[-10:]):
+        yield {"episodes": when, "loss": round(float(np.mean(part)), 2), **row}
+
+
+PLAYED = {"floors": floors, "simulations": simulations, "retry": retries, "gflownet": gflownet}
 
 if __name__ == "__main__":
     main()
