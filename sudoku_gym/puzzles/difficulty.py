@@ -57,8 +57,7 @@ def candidates_after(
     """Return the candidates left when techniques 0 to `technique` are exhausted.
 
     They are uint32 `[B, N, N]`, bit `digit - 1`; a filled cell keeps its one bit, and a cell
-    without any bit shows a contradiction. The boards are int `[B, N, N]`; for the techniques see
-    `FINE_GRADES`.
+    without any bit shows a contradiction. Boards are int `[B, N, N]`, techniques `FINE_GRADES`.
 
     Raises:
         ValueError: if the technique has no such number or the boards a wrong shape or digit.

@@ -191,9 +191,8 @@ def _factor(text: str, tasks: str) -> Iterator[Task]:
                 yield Task(f"puzzle {number}", AS_STORED, name, number, number + 1)
         elif name == "grade":
             for told in map(str.strip, values.split(",") if values else GRADES):
-                is_stored = told in GRADES
-                index = (GRADES if is_stored else FINE_GRADES).index(told)
-                yield Task(told, AS_STORED, name if is_stored else "fine grade", index, index + 1)
+                column, names = (name, GRADES) if told in GRADES else ("fine grade", FINE_GRADES)
+                yield Task(told, AS_STORED, column, low := names.index(told), low + 1)
         elif name == "rating":
             for low, high in pairwise(map(float, values.split(".."))):
                 yield Task(f"rating {low:g} to {high:g}", AS_STORED, name, low, high)

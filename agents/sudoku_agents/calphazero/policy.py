@@ -141,8 +141,7 @@ def load(
     if search not in (None, "retry-paper") or (search and simulations):
         raise ValueError(f"search={search!r}: use 'retry-paper', without simulations")
     _, network = load_policy_and_value(folder, CAlphaZeroConfig, rounds)
-    searches = simulations or search
-    tree = replace(PLAY_SEARCH, simulations=simulations or 1) if searches else None
+    tree = replace(PLAY_SEARCH, simulations=simulations or 1) if simulations or search else None
     policy = make_policy(network, tree, rounds, threshold, restarts, noise)
     return RetrySolver(network, runs) if search else policy
 

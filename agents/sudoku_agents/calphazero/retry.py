@@ -21,13 +21,11 @@ class _Scores:
     def __init__(self, mask: NDArray[np.bool_], priors: NDArray[np.float32]) -> None:
         self.actions = np.flatnonzero(mask)
         self.priors = priors[self.actions]
-        self.visits = np.zeros(len(self.actions), np.int64)
-        self.is_zero = np.zeros(len(self.actions), np.bool_)
+        self.visits, self.is_zero = np.zeros((2, len(self.actions)), np.int64)
 
     def best(self, config: SearchConfig) -> int:
         """Return the placement to play, by its rank; where all tie, the prior decides."""
-        total = max(self.visits.sum(), 1)
-        scores = config.c_puct * self.priors * np.sqrt(total) / (1 + self.visits)
+        scores = config.c_puct * self.priors * self.visits.sum().clip(1) ** 0.5 / (1 + self.visits)
         scores = scores + config.unvisited_bonus * (self.visits == 0)
         return int(np.where(self.is_zero, -1, scores).argmax())
 
@@ -35,10 +33,9 @@ class _Scores:
 class RetrySolver:
     """Plays down to an end state, again and again from the root: a `sudoku_gym.Solver`.
 
-    An end state is a solved board, or one with a blank that has no candidate. The value of an
-    unsolved one becomes zero, and so does for good the score of the placement that led to it, and
-    of one all of whose successors have the score zero. Visits go on counting, so that the next run
-    can leave the last one anywhere. Boards are evaluated once, whichever order led to them.
+    An end state is a solved board, or one with a blank that has no candidate. The score of the
+    placement that led to an unsolved one is zero from then on, and so is one behind which all are.
+    Visits count on, so that runs part anywhere. A board is evaluated once, however it is reached.
 
     Args:
         network: with the heads `policy` and `value`; it is put in evaluation mode.
@@ -58,22 +55,17 @@ class RetrySolver:
         return self.search(puzzles, geometry).solutions
 
     def search(self, puzzles: NDArray[np.int8], geometry: Geometry) -> FoundSolutions:
-        """Search for a solution of each puzzle; the nodes are evaluations of the network.
-
-        A puzzle is decided if it is solved, or all placements at its root have the score zero.
-        """
-        count, size = len(puzzles), geometry.size
-        boards = puzzles.copy()
+        """Search each puzzle; nodes are evaluations. Decided: solved, or all at its root zero."""
+        count, size, boards = len(puzzles), geometry.size, puzzles.copy()
         known: list[dict[bytes, _Scores]] = [{} for _ in range(count)]
         paths: list[list[tuple[_Scores, int]]] = [[] for _ in range(count)]
-        solved, decided = np.zeros((2, count), np.bool_)
-        runs = np.zeros(count, np.int64)
+        (solved, decided), runs = np.zeros((2, count), np.bool_), np.zeros(count, np.int64)
         while len(running := np.flatnonzero(~decided & (runs < self.runs))):
             part = boards[running]
             solved[running] = decided[running] = board.is_solved(part, geometry)
             masks = legal_placements(part, geometry, "legal")
             has_candidate = masks.reshape(*part.shape, size).any(3)
-            is_open = (has_candidate | (part > 0)).all((1, 2)) & masks.any(1)
+            is_open = np.asarray((has_candidate | (part > 0)).all((1, 2)) & masks.any(1))
             keys = [each.tobytes() for each in part]
             new = [i for i, game in enumerate(running) if is_open[i] and keys[i] not in known[game]]
             if new:
@@ -94,16 +86,16 @@ class RetrySolver:
                     boards[game] = puzzles[game]
                     runs[game] += 1
         boards[~solved] = 0
-        nodes = np.array([len(each) for each in known], np.int64)
-        return FoundSolutions(boards, solved.astype(np.int64), decided, nodes)
+        return FoundSolutions(
+            boards, solved.astype(np.int64), decided, np.array([*map(len, known)])
+        )
 
 
 def _set_to_zero(path: list[tuple[_Scores, int]]) -> bool:
     """Set the scores that lead to an unsolved end state to zero; False if none is left at all."""
+    is_left = False
     while path:
         scores, rank = path.pop()
-        scores.is_zero[rank] = True
-        if not scores.is_zero.all():
-            path.clear()
-            return True
-    return False
+        scores.is_zero[rank] |= not is_left
+        is_left |= not scores.is_zero.all()
+    return is_left
