@@ -78,7 +78,7 @@ class ValidatedLearner(CAlphaZeroLearner):
     def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
         """Train, then play games that are not trained on."""
         report, config = super().learn(blanks, random, progress), self.config
-        games = self.sample(VALIDATION_GAMES, blanks, None, random.numpy).positions
+        games = self.sample(VALIDATION_GAMES, blanks, config.ray, random.numpy).positions
         drawn = replace(config, optimizer=replace(config.optimizer, batch_size=len(games)))
         with torch.no_grad():
             batch = SelfPlayBatch(self.network, games, self._geometry, drawn, random.numpy)

@@ -192,7 +192,7 @@ def _factor(text: str, tasks: str) -> Iterator[Task]:
         elif name == "grade":
             for told in map(str.strip, values.split(",") if values else GRADES):
                 column, names = (name, GRADES) if told in GRADES else ("fine grade", FINE_GRADES)
-                yield Task(told, AS_STORED, column, low := names.index(told), low + 1)
+                yield Task(told, AS_STORED, column, at := names.index(told), at + 1)
         elif name == "rating":
             for low, high in pairwise(map(float, values.split(".."))):
                 yield Task(f"rating {low:g} to {high:g}", AS_STORED, name, low, high)
