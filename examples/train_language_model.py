@@ -45,7 +45,8 @@ CALLS |= {"repeats": True, "transform": {"type": "function", "function": "{conte
 FIELDS = {"tool_calls": CALLS, "content": {"close_pattern": END, "content": "text"}}
 RESPONSES = {"defaults": {"role": "assistant"}, "start_anchor_pattern": r"\Z", "fields": FIELDS}
 PLAIN = TextOptions(env_id="Sudoku4x4-v0", style="compact", max_turns=14)
-OPTIONS = {"many": PLAIN, "one": replace(PLAIN, mode="answer")}
+OPTIONS = {"many": replace(PLAIN, blanks=8), "one": replace(PLAIN, mode="answer")}
+COPIED = {"many": (["solver"], (1, 8)), "one": (["naked-singles", "masked-random"], None)}
 LENGTH = {"many": 60, "one": 17}  # most tokens of an answer, with its replies
 LOGGED = ("reward", "entropy", "frac_reward_zero_std", "completions/mean_length")
 ONE = ("one/solved", "one/constraints", "one/solved/curriculum")
@@ -59,8 +60,7 @@ class Config:
     Attributes:
         settings: turns, reward, and `curriculum` for few blanks first.
         seeds: of GRPO's puzzles and draws; all start from one model that has copied.
-        copied: policies whose games are copied, in turn.
-        games: games to copy.
+        games: games to copy, of the policies in `COPIED` in turn.
         updates: of copying, which is to stop early.
         steps: updates by GRPO, each by `group` answers to each of `prompts` puzzles.
         learning_rate: of GRPO's first update; it falls to 0.
@@ -72,7 +72,6 @@ class Config:
 
     settings: tuple[str, ...] = (*ONE, *MANY)
     seeds: tuple[int, ...] = (0, 1, 2)
-    copied: tuple[str, ...] = ("naked-singles", "masked-random")
     games: int = 4_000
     updates: int = 800
     steps: int = 45
@@ -125,8 +124,9 @@ def played_game(game, player, seed):
 
 def traces(config, turns, tokenizer):
     """Return tokens int64 `[games, T]`, and labels: -100 for what the model reads."""
-    game = TextSudoku(OPTIONS[turns])
-    players = [ScriptedModel(load_policy(name), game.geometry) for name in config.copied]
+    names, blanks = COPIED[turns]
+    game = TextSudoku(replace(OPTIONS[turns], blanks=blanks))
+    players = [ScriptedModel(load_policy(name), game.geometry) for name in names]
     games = [played_game(game, players[seed % len(players)], seed) for seed in range(config.games)]
     texts = tokenizer.apply_chat_template(games, tokenize=False)
     found = tokenizer(texts, padding=True, padding_side="right", return_tensors="pt")
@@ -228,8 +228,9 @@ def improve(config, setting, seed, model, tokenizer):
     options, count = OPTIONS[turns], config.steps * config.prompts
     first = 10**8 + 10**6 * seed
     levels: list[int | None] = [None] * count  # None: puzzles as stored
-    if rest:  # from 4 blanks to 10 in the first half
-        levels[: count // 2] = np.linspace(4, 10, count // 2).astype(int).tolist()
+    if rest:  # few blanks first: more and more in the first half
+        last = 10 if turns == "one" else 8
+        levels[: count // 2] = np.linspace(4, last, count // 2).astype(int).tolist()
     if turns == "one":
         like = {"env_id": options.env_id, "style": options.style}
         rows = enumerate(levels, first)
