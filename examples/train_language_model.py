@@ -44,10 +44,10 @@ CALLS = {"open": "<tool_call>", "close_pattern": r"</tool_call>\s*", "content": 
 CALLS |= {"repeats": True, "transform": {"type": "function", "function": "{content}"}}
 FIELDS = {"tool_calls": CALLS, "content": {"close_pattern": END, "content": "text"}}
 RESPONSES = {"defaults": {"role": "assistant"}, "start_anchor_pattern": r"\Z", "fields": FIELDS}
-PLAIN = TextOptions(env_id="Sudoku4x4-v0", style="compact", max_turns=14)
-OPTIONS = {"many": replace(PLAIN, blanks=6), "one": replace(PLAIN, mode="answer")}
-COPIED = {"many": (["solver"], (1, 6)), "one": (["naked-singles", "masked-random"], None)}
-LENGTH = {"many": 60, "one": 17}  # most tokens of an answer, with its replies
+PLAIN = TextOptions(env_id="Sudoku4x4-v0", style="compact", max_turns=8)
+OPTIONS = {"many": replace(PLAIN, blanks=4), "one": replace(PLAIN, mode="answer")}
+COPIED = {"many": (["solver"], (1, 4)), "one": (["naked-singles", "masked-random"], None)}
+LENGTH = {"many": 36, "one": 17}  # most tokens of an answer, with its replies
 LOGGED = ("reward", "entropy", "frac_reward_zero_std", "completions/mean_length")
 ONE = ("one/solved", "one/constraints", "one/solved/curriculum")
 MANY = ("many/solved", "many/constraints", "many/still_solvable", "many/solved/curriculum")
@@ -229,7 +229,7 @@ def improve(config, setting, seed, model, tokenizer):
     first = 10**8 + 10**6 * seed
     levels: list[int | None] = [None] * count  # None: puzzles as stored
     if rest:  # few blanks first: more and more in the first half
-        low, high = (4, 10) if turns == "one" else (2, 6)
+        low, high = (4, 10) if turns == "one" else (2, 4)
         levels[: count // 2] = np.linspace(low, high, count // 2).astype(int).tolist()
     if turns == "one":
         like = {"env_id": options.env_id, "style": options.style}

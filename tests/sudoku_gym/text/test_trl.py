@@ -48,15 +48,17 @@ def tiny_model():
     return Qwen3ForCausalLM(config), tokenizer
 
 
-def test_two_steps_with_tools(tmp_path, monkeypatch):
+def test_two_steps_with_tools_on_boards_of_two_sizes(tmp_path, monkeypatch):
     monkeypatch.setenv("TRL_EXPERIMENTAL_SILENCE", "1")
-    starts = []
-    factory = adapter.environment_factory(env_id="Sudoku4x4-v0", blanks=3)
+    starts, sizes = [], ["Sudoku4x4-v0", "Sudoku9x9-v0"]
 
-    class Watched(factory):
-        def reset(self, seed=None, **row):
-            starts.append((seed, super().reset(seed, **row)))
-            return starts[-1][1]
+    def watched(env_id):
+        class Watched(adapter.environment_factory(env_id=env_id, blanks=3)):
+            def reset(self, seed=None, **row):
+                starts.append((env_id, super().reset(seed, **row)))
+                return starts[-1][1]
+
+        return Watched
 
     model, tokenizer = tiny_model()
     config = trl.GRPOConfig(
@@ -65,22 +67,20 @@ def test_two_steps_with_tools(tmp_path, monkeypatch):
         per_device_train_batch_size=2,
         num_generations=2,
         max_completion_length=16,
+        shuffle_dataset=False,
         use_cpu=True,
-        report_to=[],
         save_strategy="no",
-        logging_steps=1,
     )
     trainer = trl.GRPOTrainer(
         model,
         args=config,
         processing_class=tokenizer,
-        environment_factory=Watched,
-        train_dataset=adapter.seed_dataset(4),
+        environment_factory={env_id: watched(env_id) for env_id in sizes},
+        train_dataset=adapter.seed_dataset(2).add_column("environment", sizes),
     )
     trainer.train()
     assert {tool.__name__ for tool in trainer.tools} == {"place", "erase", "undo"}
-    assert len(starts) == 4 and len({prompt for _, prompt in starts}) == 2  # two groups of two
-    assert trainer.state.log_history[0]["rewards/Watched/mean"] == 0
+    assert [env_id for env_id, _ in starts[::2]] == sizes and starts[::2] == starts[1::2]
 
 
 def test_the_lines_of_the_page(tmp_path, monkeypatch):
