@@ -44,10 +44,10 @@ CALLS = {"open": "<tool_call>", "close_pattern": r"</tool_call>\s*", "content": 
 CALLS |= {"repeats": True, "transform": {"type": "function", "function": "{content}"}}
 FIELDS = {"tool_calls": CALLS, "content": {"close_pattern": END, "content": "text"}}
 RESPONSES = {"defaults": {"role": "assistant"}, "start_anchor_pattern": r"\Z", "fields": FIELDS}
-PLAIN = TextOptions(env_id="Sudoku4x4-v0", style="compact", max_turns=8)
+PLAIN = TextOptions(env_id="Sudoku4x4-v0", style="compact", max_turns=5)
 OPTIONS = {"many": replace(PLAIN, blanks=4), "one": replace(PLAIN, mode="answer")}
 COPIED = {"many": (["solver"], (1, 4)), "one": (["naked-singles", "masked-random"], None)}
-LENGTH = {"many": 36, "one": 17}  # most tokens of an answer, with its replies
+LENGTH = {"many": 24, "one": 17}  # most tokens of an answer, with its replies
 LOGGED = ("reward", "entropy", "frac_reward_zero_std", "completions/mean_length")
 ONE = ("one/solved", "one/constraints", "one/solved/curriculum")
 MANY = ("many/solved", "many/constraints", "many/still_solvable", "many/solved/curriculum")
@@ -103,8 +103,9 @@ def make_tokenizer():
     return tokenizer
 
 
-def played_game(game, player, seed):
-    """Return the messages of one game of a policy, in the form in which TRL keeps them."""
+def played_game(game, player, seed, careless=False):
+    """Return the messages of one game, as TRL keeps them; `careless` draws every other digit."""
+    rng = np.random.default_rng(seed)
     prompt = message = game.reset(seed)
     messages = [{"role": "user", "content": prompt}]
     if game.options.mode == "answer":
@@ -114,6 +115,8 @@ def played_game(game, player, seed):
         move = re.findall(r"\d+", player.next_move(message, first=len(messages) == 1))
         if not move:
             break  # it gives up
+        if careless and rng.random() < 0.5:
+            move[2] = str(rng.integers(1, 5))
         arguments = dict(zip(("row", "column", "digit"), map(int, move), strict=True))
         message = game.step(" ".join(move)).message
         call = {"type": "function", "function": {"name": "place", "arguments": arguments}}
@@ -127,7 +130,10 @@ def traces(config, turns, tokenizer):
     names, blanks = COPIED[turns]
     game = TextSudoku(replace(OPTIONS[turns], blanks=blanks))
     players = [ScriptedModel(load_policy(name), game.geometry) for name in names]
-    games = [played_game(game, players[seed % len(players)], seed) for seed in range(config.games)]
+    games = [
+        played_game(game, players[seed % len(players)], seed, careless=seed % 2 > 0)
+        for seed in range(config.games)
+    ]
     texts = tokenizer.apply_chat_template(games, tokenize=False)
     found = tokenizer(texts, padding=True, padding_side="right", return_tensors="pt")
     tokens = found["input_ids"]
