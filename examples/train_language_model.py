@@ -4,10 +4,10 @@ pip install 'sudoku-gym[trl]'
 python examples/train_language_model.py --settings one/solved --seeds 0 --out runs/lm.json
 
 It starts from random weights, and its tokenizer has 33 symbols: cells, digits, what a reply says.
-It copies games on training orbits of 4x4, of a policy that solves and of one that rarely does, and
+It copies games on training orbits of 4x4, of a player that solves and of one that rarely does, and
 stops early. Then TRL's `GRPOTrainer` goes on in our environment: in `many` turns a move is a call
-of the tool `place`, in `one` turn the answer is a whole board. Boards that are played between are
-minimal puzzles of orbits that neither phase has seen. A row that the file has is not made again.
+of the tool `place`, in `one` turn the answer is a whole board. Boards that are played between, of 4
+blanks or minimal, are of orbits that neither phase has seen. A row that is there is not made again.
 """
 
 import json
@@ -46,7 +46,7 @@ FIELDS = {"tool_calls": CALLS, "content": {"close_pattern": END, "content": "tex
 RESPONSES = {"defaults": {"role": "assistant"}, "start_anchor_pattern": r"\Z", "fields": FIELDS}
 PLAIN = TextOptions(env_id="Sudoku4x4-v0", style="compact", max_turns=5)
 OPTIONS = {"many": replace(PLAIN, blanks=4), "one": replace(PLAIN, mode="answer")}
-COPIED = {"many": (["solver"], (1, 4)), "one": (["naked-singles", "masked-random"], None)}
+COPIED = {"many": (["solver"] * 2, (1, 4)), "one": (["naked-singles", "masked-random"], None)}
 LENGTH = {"many": 24, "one": 17}  # most tokens of an answer, with its replies
 LOGGED = ("reward", "entropy", "frac_reward_zero_std", "completions/mean_length")
 ONE = ("one/solved", "one/constraints", "one/solved/curriculum")
@@ -60,7 +60,7 @@ class Config:
     Attributes:
         settings: turns, reward, and `curriculum` for few blanks first.
         seeds: of GRPO's puzzles and draws; all start from one model that has copied.
-        games: games to copy, of the policies in `COPIED` in turn.
+        games: games to copy, by the two players of `COPIED` in turn.
         updates: of copying, which is to stop early.
         steps: updates by GRPO, each by `group` answers to each of `prompts` puzzles.
         learning_rate: of GRPO's first update; it falls to 0.
@@ -105,9 +105,8 @@ def make_tokenizer():
 
 def played_game(game, player, seed, careless=False):
     """Return the messages of one game, as TRL keeps them; `careless` draws every other digit."""
-    rng = np.random.default_rng(seed)
     prompt = message = game.reset(seed)
-    messages = [{"role": "user", "content": prompt}]
+    rng, messages = np.random.default_rng(seed), [{"role": "user", "content": prompt}]
     if game.options.mode == "answer":
         board = "".join(re.findall("[.1-4]", player.whole_board(prompt)))
         return [*messages, {"role": "assistant", "content": board}]
@@ -130,10 +129,7 @@ def traces(config, turns, tokenizer):
     names, blanks = COPIED[turns]
     game = TextSudoku(replace(OPTIONS[turns], blanks=blanks))
     players = [ScriptedModel(load_policy(name), game.geometry) for name in names]
-    games = [
-        played_game(game, players[seed % len(players)], seed, careless=seed % 2 > 0)
-        for seed in range(config.games)
-    ]
+    games = [played_game(game, players[i % 2], i, careless=i % 2 > 0) for i in range(config.games)]
     texts = tokenizer.apply_chat_template(games, tokenize=False)
     found = tokenizer(texts, padding=True, padding_side="right", return_tensors="pt")
     tokens = found["input_ids"]
@@ -231,16 +227,14 @@ def improve(config, setting, seed, model, tokenizer):
     from trl import GRPOConfig, GRPOTrainer
 
     turns, reward, *rest = setting.split("/")
-    options, count = OPTIONS[turns], config.steps * config.prompts
-    first = 10**8 + 10**6 * seed
+    options, count, first = OPTIONS[turns], config.steps * config.prompts, 10**8 + 10**6 * seed
     levels: list[int | None] = [None] * count  # None: puzzles as stored
     if rest:  # few blanks first: more and more in the first half
         low, high = (4, 10) if turns == "one" else (2, 4)
         levels[: count // 2] = np.linspace(low, high, count // 2).astype(int).tolist()
     if turns == "one":
         like = {"env_id": options.env_id, "style": options.style}
-        rows = enumerate(levels, first)
-        rows = [adapter.answer_dataset(1, row, blanks=level, **like) for row, level in rows]
+        rows = [adapter.answer_dataset(1, i, blanks=n, **like) for i, n in enumerate(levels, first)]
         data = concatenate_datasets(rows)
         given = {"reward_funcs": adapter.reward_functions()[reward == "constraints"]}
     else:
@@ -277,8 +271,7 @@ def improve(config, setting, seed, model, tokenizer):
     trainer = GRPOTrainer(model, args=arguments, **given)
     trainer.train()
     logged = [row for row in trainer.state.log_history if "reward" in row]
-    found = {name: [round(float(row[name]), 4) for row in logged] for name in LOGGED}
-    return {"checks": checks, **found}
+    return {"checks": checks} | {k: [round(float(row[k]), 4) for row in logged] for k in LOGGED}
 
 
 def main(argv=None):
