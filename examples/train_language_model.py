@@ -6,8 +6,8 @@ python examples/train_language_model.py --settings one/solved --seeds 0 --out ru
 It starts from random weights, and its tokenizer has 33 symbols: cells, digits, what a reply says.
 It copies games on training orbits of 4x4, of a player that solves and of one that rarely does, and
 stops early. Then TRL's `GRPOTrainer` goes on in our environment: in `many` turns a move is a call
-of the tool `place`, in `one` turn the answer is a whole board. Boards that are played between, of 4
-blanks or minimal, are of orbits that neither phase has seen. A row that is there is not made again.
+of the tool `place`, in `one` turn the answer is a whole board. Between, boards of orbits that
+neither phase has seen are played. A row that is there is not made again.
 """
 
 import json
@@ -19,7 +19,6 @@ from pathlib import Path
 import numpy as np
 import torch
 import tyro
-from torch.optim.lr_scheduler import OneCycleLR
 
 from sudoku_gym import load_policy
 from sudoku_gym.evaluation.intervals import wilson_interval
@@ -47,6 +46,7 @@ RESPONSES = {"defaults": {"role": "assistant"}, "start_anchor_pattern": r"\Z", "
 PLAIN = TextOptions(env_id="Sudoku4x4-v0", style="compact", max_turns=5)
 OPTIONS = {"many": replace(PLAIN, blanks=4), "one": replace(PLAIN, mode="answer")}
 COPIED = {"many": (["solver"] * 2, (1, 4)), "one": (["naked-singles", "masked-random"], None)}
+PHASES = {"many": ((0, 1, 2e-3), (1, 1 / 8, 5e-4)), "one": ((0, 1, 2e-3),)}  # of copying
 LENGTH = {"many": 24, "one": 17}  # most tokens of an answer, with its replies
 LOGGED = ("reward", "entropy", "frac_reward_zero_std", "completions/mean_length")
 ONE = ("one/solved", "one/constraints", "one/solved/curriculum")
@@ -124,16 +124,15 @@ def played_game(game, player, seed, careless=False):
     return [*messages, {"role": "assistant", "content": ""}]
 
 
-def traces(config, turns, tokenizer):
+def traces(config, turns, tokenizer, careless):
     """Return tokens int64 `[games, T]`, and labels: -100 for what the model reads."""
     names, blanks = COPIED[turns]
     game = TextSudoku(replace(OPTIONS[turns], blanks=blanks))
     players = [ScriptedModel(load_policy(name), game.geometry) for name in names]
-    games = [played_game(game, players[i % 2], i, careless=i % 2 > 0) for i in range(config.games)]
+    games = [played_game(game, players[i % 2], i, careless * (i % 2)) for i in range(config.games)]
     texts = tokenizer.apply_chat_template(games, tokenize=False)
     found = tokenizer(texts, padding=True, padding_side="right", return_tensors="pt")
-    tokens = found["input_ids"]
-    replies = torch.tensor(tokenizer.convert_tokens_to_ids(REPLIES))
+    tokens, replies = found["input_ids"], torch.tensor(tokenizer.convert_tokens_to_ids(REPLIES))
     is_read = torch.isin(tokens, replies) | (found["attention_mask"] == 0)
     is_read[:, : game.geometry.num_cells] = True
     return tokens, tokens.masked_fill(is_read, -100)
@@ -178,23 +177,24 @@ def copy_policies(config, turns, tokenizer):
         activation_function="relu", resid_pdrop=0, embd_pdrop=0, attn_pdrop=0, bos_token_id=None,
         eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id,
     ))  # fmt: skip
-    tokens, labels = traces(config, turns, tokenizer)
-    generator = torch.Generator().manual_seed(0)
-    optimizer = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), weight_decay=0.01)
-    schedule = OneCycleLR(optimizer, 2e-3, config.updates + 1, pct_start=0.1)
-    for _ in range(config.updates):
-        rows = torch.randint(len(tokens), (64,), generator=generator)
-        renamed = torch.arange(-100, len(tokenizer))
-        order = torch.randperm(4, generator=generator)
-        for names in (list("1234"), DIGITS):
-            ids = torch.tensor(tokenizer.convert_tokens_to_ids(names)) + 100
-            renamed[ids] = renamed[ids[order]]
-        found = model(input_ids=renamed[tokens[rows] + 100], labels=renamed[labels[rows] + 100])
-        optimizer.zero_grad()
-        found.loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
+    for careless, share, rate in PHASES[turns]:
+        tokens, labels = traces(config, turns, tokenizer, careless)
+        generator, updates = torch.Generator().manual_seed(0), int(share * config.updates)
+        optimizer = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), weight_decay=0.01)
+        schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, updates + 1, pct_start=0.1)
+        for _ in range(updates):
+            rows = torch.randint(len(tokens), (64,), generator=generator)
+            renamed = torch.arange(-100, len(tokenizer))
+            order = torch.randperm(4, generator=generator)
+            for names in (list("1234"), DIGITS):
+                ids = torch.tensor(tokenizer.convert_tokens_to_ids(names)) + 100
+                renamed[ids] = renamed[ids[order]]
+            found = model(input_ids=renamed[tokens[rows] + 100], labels=renamed[labels[rows] + 100])
+            optimizer.zero_grad()
+            found.loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
     print(f"{turns}: loss {found.loss:.3f} after {time.process_time() - start:.0f} s", flush=True)
     model.save_pretrained(folder)
     return model
