@@ -144,7 +144,7 @@ def test_torchrl_ppo_masked(flags):
 
 def test_train_language_model_reads_what_policies_write():
     lm = load("train_language_model")
-    for turns, length in (("many", 12), ("one", 2)):
+    for turns, length in (("many", 10), ("one", 2)):
         game = lm.TextSudoku(lm.OPTIONS[turns])
         player = lm.ScriptedModel(lm.load_policy("naked-singles"), game.geometry)
         messages = lm.played_game(game, player, 0)
