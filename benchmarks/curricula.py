@@ -1,13 +1,14 @@
-"""Automatic curricula beside each other: every schedule, the same steps for all.
+r"""Automatic curricula beside each other: every schedule, the same steps for all.
 
-A setting is a learner on a board: MaskablePPO with a perceptron, or this suite's deep Q-learning
-with its factor-graph network.
+A setting is a learner on a board: MaskablePPO of sb3-contrib, or a trainer of this suite.
 
 Every run plays greedily on validation puzzles, ten times: minimal ones, the hardest level, and all
-levels. A run that was stopped is made again, finished ones are kept.
+levels. A run that was stopped is made again, finished ones are kept. A schedule may be named with
+other options than those below, which is how they were tuned.
 
     python benchmarks/curricula.py --out docs/results/curricula.json
-    python benchmarks/curricula.py --settings dqn-9x9 --seeds 0 1 2 --out runs/curricula.json
+    python benchmarks/curricula.py --settings ppo-4x4 --seeds 100 101 --steps 100000 \
+        --schedules "target" "target?success_target=0.3" --out runs/tuning.json
 
 Summaries are those of Agarwal et al. (2021, "Deep reinforcement learning at the edge of the
 statistical precipice"): interquartile means over the seeds, intervals by the bootstrap.
@@ -22,7 +23,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -31,21 +32,29 @@ from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
+from reproduce_calphazero import paper_search
 from results import Results, Row, command_of, table
-from sudoku_agents.dqn.config import DQNConfig
+from sudoku_agents.calphazero.config import CAlphaZeroConfig, CAlphaZeroLossConfig
+from sudoku_agents.calphazero.learner import CAlphaZeroLearner
+from sudoku_agents.dqn.config import DQNConfig, DQNUpdatesConfig
 from sudoku_agents.dqn.learner import DQNLearner
+from sudoku_agents.expert_iteration.config import ExpertIterationConfig
+from sudoku_agents.expert_iteration.learner import ExpertIterationLearner
+from sudoku_agents.gflownet.config import GFlowNetConfig
+from sudoku_agents.gflownet.learner import GFlowNetLearner
 from sudoku_agents.sb3 import FactorGraphPolicy, SB3Policy, make_vec_env
-from sudoku_curricula import configure_schedule, make_schedule
+from sudoku_curricula import ScheduleConfig, configure_schedule
 from sudoku_curricula.sb3 import CurriculumCallback
 from sudoku_gym import evaluate
+from sudoku_gym.plugins import split_options
 from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.sources import resolve_source
-from sudoku_learning.networks import MLPConfig
-from sudoku_learning.training import Training
+from sudoku_learning.networks import FactorGraphConfig, MLPConfig
+from sudoku_learning.recurrent import RecurrentConfig
+from sudoku_learning.training import OptimizerConfig, Training, TrainingConfig
 
 POINTS = 10  # times at which a run is measured
-GAMES = 400  # of minimal puzzles; an eighth of it at every other level
-EPISODES = 256  # per update of a schedule
+EPISODES = 256  # per update of a schedule, of MaskablePPO; 64 held-out games of a trainer
 
 
 class Setting(NamedTuple):
@@ -55,32 +64,42 @@ class Setting(NamedTuple):
     first: int  # blanks of the easiest level
     last: int  # and of the hardest
     by: int  # blanks between two levels
-    steps: int  # of the environment, in a run
-    iterations: int = 0  # that deep Q-learning takes for them, about; 0 is MaskablePPO
+    steps: int  # of the environment in a run; of expert iteration, positions trained on
+    updates: int  # of a schedule in a run, about
+    seeds: int = 3
+    games: int = 400  # of minimal puzzles; an eighth of it at every other level
+    tasks: str = "blanks={levels}"  # of schedules that weigh tasks
 
 
+BY_GRADE = "blanks={levels} x grade"
 SETTINGS = {
-    "4x4": Setting("4x4", 2, 12, 1, 200_000),
-    "6x6": Setting("6x6", 2, 26, 1, 600_000),
-    "dqn-9x9": Setting("9x9", 16, 56, 5, 60_000, 30),
+    "ppo-4x4": Setting("4x4", 2, 12, 1, 200_000, 100, seeds=5),
+    "calphazero-4x4": Setting("4x4", 2, 12, 1, 40_000, 45, seeds=5),
+    "dqn-4x4": Setting("4x4", 2, 12, 1, 40_000, 65),
+    "gflownet-4x4": Setting("4x4", 2, 12, 1, 150_000, 12),
+    "dqn-6x6": Setting("6x6", 2, 26, 2, 2_000, 30, games=160),
+    "gflownet-6x6": Setting("6x6", 2, 26, 2, 2_000, 10, games=160),
+    "dqn-9x9": Setting("9x9", 16, 56, 8, 12_000, 12, games=128),
+    "expert-iteration-9x9": Setting("9x9", 16, 56, 8, 6_144, 16, games=96, tasks=BY_GRADE),
+    "ppo-9x9": Setting("9x9", 16, 56, 8, 8_192, 8, games=160, tasks=BY_GRADE),
 }
 # by their own defaults, but for the levels, and for the threshold of those that climb
 SCHEDULES = {
     "none": "constant?blanks={last}",
     "linear": "linear?start={first}&stop={last}&updates={updates}",
     "success-rate": "success-rate?start={first}&stop={last}&step={by}&threshold=0.8",
-    "algorithm-1": "algorithm-1?start={first}&stop={last}&step={by}&gamma=0.8&metric=completion",
-    "uniform": "uniform?tasks=blanks={levels}",
-    "target": "target?tasks=blanks={levels}",
-    "learning-progress": "learning-progress?tasks=blanks={levels}",
-    "learnability": "learnability?tasks=blanks={levels}",
-    "bandit, softmax": "bandit?tasks=blanks={levels}",
-    "bandit, EXP3.S": "bandit?tasks=blanks={levels}&rule=exp3.s&rate=0.05",
-    "self-paced": "self-paced?tasks=blanks={levels}",
+    "algorithm-1": "algorithm-1?start={first}&stop={last}&gamma=0.8&metric=completion",
+    "uniform": "uniform?tasks={tasks}",
+    "target": "target?tasks={tasks}",
+    "learning-progress": "learning-progress?tasks={tasks}",
+    "learnability": "learnability?tasks={tasks}",
+    "bandit, softmax": "bandit?tasks={tasks}",
+    "bandit, EXP3.S": "bandit?tasks={tasks}&rule=exp3.s&rate=0.05",
+    "self-paced": "self-paced?tasks={tasks}",
     "replay": "replay?tasks=puzzle=0..999",
     "edit": "edit?source={board}&start={first}",
 }
-OF_PUZZLES = ("replay", "edit")  # fed by training games alone, so not with deep Q-learning
+OF_PUZZLES = ("replay", "edit")  # fed by training games alone, which trainers do not report
 
 
 @dataclass(frozen=True)
@@ -91,8 +110,8 @@ class Config:
     """learners on boards"""
     schedules: tuple[str, ...] = tuple(SCHEDULES)
     """held against each other"""
-    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
-    """of network, puzzles and play"""
+    seeds: tuple[int, ...] | None = None
+    """of network, puzzles and play; None takes as many as the setting says, from 0"""
     steps: int | None = None
     """environment steps of a run; None takes those of the setting"""
     workers: int = 2
@@ -108,9 +127,9 @@ class Measured:
         self.rows: list[tuple[int, float, float]] = []
         self._every, source = steps / POINTS, resolve_source(setting.board, "validation")
         rng = np.random.default_rng(0)
-        self._minimal = source.sample(GAMES, None, rng)[0]
+        self._minimal = source.sample(setting.games, None, rng)[0]
         levels = range(setting.first, setting.last + 1, setting.by)
-        self._levels = [source.sample(GAMES // 8, level, rng)[0] for level in levels]
+        self._levels = [source.sample(setting.games // 8, level, rng)[0] for level in levels]
 
     def look(self, steps: int, policy: Callable[[], Policy]) -> None:
         """Play if it is time."""
@@ -132,15 +151,18 @@ class _Look(BaseCallback):
         return True
 
 
-def ppo(setting: Setting, schedule: str, seed: int, steps: int, measured: Measured) -> None:
-    """Train MaskablePPO with a perceptron; training games feed the schedule."""
+def ppo(
+    setting: Setting, schedule: ScheduleConfig, seed: int, steps: int, measured: Measured
+) -> None:
+    """Train MaskablePPO; training games feed the schedule."""
     env = make_vec_env(f"Sudoku{setting.board}-v0", 128, reward="sparse", end_at_dead_end=True)
+    small = setting.board == "4x4"
     model = MaskablePPO(
         FactorGraphPolicy,
         env,
-        policy_kwargs={"network": MLPConfig((256, 256))},
+        policy_kwargs={"network": PERCEPTRON if small else FactorGraphConfig(16, 8)},
         learning_rate=1e-3,
-        n_steps=32,
+        n_steps=32 if small else 8,
         batch_size=512,
         n_epochs=4,
         gamma=1.0,
@@ -148,38 +170,117 @@ def ppo(setting: Setting, schedule: str, seed: int, steps: int, measured: Measur
         seed=seed,
         device="cpu",
     )
-    feed = CurriculumCallback(make_schedule(schedule), episodes_per_update=EPISODES)
+    feed = CurriculumCallback(schedule.build(), episodes_per_update=EPISODES)
     model.learn(steps, [feed, _Look(measured)])
 
 
-def dqn(setting: Setting, schedule: str, seed: int, steps: int, measured: Measured) -> None:
-    """Train deep Q-learning as it comes; 64 held-out games an iteration feed the schedule."""
+PERCEPTRON = MLPConfig((256, 256))
+FACTOR_GRAPH = FactorGraphConfig(16, 16, test_rounds=16)  # on 6x6 more are needless
+CONVERGING = FactorGraphConfig(16, 16, test_rounds=32, convergence_margin=1.0)
+# by setting, all others are MaskablePPO; small iterations, so that the first can be told apart
+TRAINERS: dict[str, tuple[type[TrainingConfig], Any, dict[str, Any]]] = {
+    "calphazero-4x4": (
+        CAlphaZeroConfig,
+        CAlphaZeroLearner,
+        {
+            "games": 128,
+            "replay_iterations": 1,
+            "search": paper_search(25),
+            "loss": CAlphaZeroLossConfig(100.0, 0.01, every_action=True, passes=8.0),
+            "optimizer": OptimizerConfig(3e-3, 256),
+            "network": PERCEPTRON,
+        },
+    ),
+    "dqn-4x4": (
+        DQNConfig,
+        DQNLearner,
+        {
+            "games": 128,
+            "updates": DQNUpdatesConfig(4.0, 1),
+            "optimizer": OptimizerConfig(1e-3, 256),
+            "network": PERCEPTRON,
+        },
+    ),
+    "gflownet-4x4": (
+        GFlowNetConfig,
+        GFlowNetLearner,
+        {
+            "order": "rows",
+            "min_log_reward": -5.0,
+            "replayed": 1.0,
+            "optimizer": OptimizerConfig(3e-3),
+            "network": PERCEPTRON,
+        },
+    ),
+    "dqn-6x6": (
+        DQNConfig,
+        DQNLearner,
+        {"games": 8, "updates": DQNUpdatesConfig(1.0, 4), "network": FACTOR_GRAPH},
+    ),
+    "gflownet-6x6": (
+        GFlowNetConfig,
+        GFlowNetLearner,
+        {"puzzles": 8, "updates": 4, "network": FACTOR_GRAPH},
+    ),
+    "dqn-9x9": (
+        DQNConfig,
+        DQNLearner,
+        {"games": 32, "sampling_rounds": 16, "network": CONVERGING},
+    ),
+    "expert-iteration-9x9": (
+        ExpertIterationConfig,
+        ExpertIterationLearner,
+        {
+            "envs": ("Sudoku9x9-v0",),
+            "shares": (1.0,),
+            "games": 16,
+            "as_stored": 0.0,
+            "recurrent": RecurrentConfig(updates=8),
+            "network": CONVERGING,
+        },
+    ),
+}
+
+
+def trainer(name: str, schedule: ScheduleConfig, seed: int, steps: int, measured: Measured) -> None:
+    """Train by a trainer of this suite; 64 held-out games an iteration feed the schedule."""
+    kind, make_learner, options = TRAINERS[name]
     with TemporaryDirectory() as folder:
-        config = DQNConfig(
+        config = kind(
             run=Path(folder, "run"),
-            env=f"Sudoku{setting.board}-v0",
+            env=f"Sudoku{SETTINGS[name].board}-v0",
             seed=seed,
-            iterations=setting.iterations,
+            iterations=1_000_000,  # `steps` ends it, and the learning rate stays
             validation_games=64,
-            curriculum=configure_schedule(schedule),
+            evaluate_every=1,
+            curriculum=schedule,
+            **options,
         )
-        training = Training(config, DQNLearner)
+        training = Training(config, make_learner)
         while training.steps < steps:
             training.step()
             measured.look(training.steps, training.learner.policy)
+
+
+def schedule_of(setting: Setting, schedule: str) -> ScheduleConfig:
+    """Return a schedule of `SCHEDULES`, with the options that follow its name."""
+    name, changed = split_options(schedule)
+    levels = f"{setting.first}..{setting.last}:{setting.by}"
+    values = {**setting._asdict(), "tasks": setting.tasks.format(levels=levels)}
+    kind, options = split_options(SCHEDULES[name].format(**values))
+    return configure_schedule(kind, **{**options, **changed})
 
 
 def run(setting: str, schedule: str, seed: int, steps: int) -> Row:
     """Train once; return where each measurement stood."""
     torch.set_num_threads(1)
     start, chosen = time.process_time(), SETTINGS[setting]
-    values = {
-        "levels": f"{chosen.first}..{chosen.last}:{chosen.by}",
-        "updates": chosen.iterations or steps // 2_000,  # of about 256 episodes each
-    }
     measured = Measured(chosen, steps)
-    train = dqn if chosen.iterations else ppo
-    train(chosen, SCHEDULES[schedule].format(**chosen._asdict(), **values), seed, steps, measured)
+    config = schedule_of(chosen, schedule)
+    if setting in TRAINERS:
+        trainer(setting, config, seed, steps, measured)
+    else:
+        ppo(chosen, config, seed, steps, measured)
     at, hardest, mean = zip(*measured.rows, strict=True)
     return {
         "setting": setting,
@@ -221,25 +322,24 @@ def steps_to(row: Row, share: float = 0.9) -> str:
 def summarise(rows: Sequence[Row], setting: str) -> list[Row]:
     """Return a row for each schedule, the best at all levels first."""
     rng, found = np.random.default_rng(0), []
-    runs: dict[str, list[Row]] = {name: [] for name in SCHEDULES}
+    runs: dict[str, list[Row]] = {}
     for row in rows:
         if row["setting"] == setting:
-            runs[row["schedule"]].append(row)
+            runs.setdefault(row["schedule"], []).append(row)
     for name, own in runs.items():
-        if own:
-            ends = [row["mean"][-1] for row in own]
-            control = [row["mean"][-1] for row in runs["uniform"]] or ends
-            found.append(
-                {
-                    "schedule": name,
-                    "seeds": len(own),
-                    "all levels": summary(ends, rng),
-                    "area": summary([np.mean(row["mean"]) for row in own], rng),
-                    "hardest level": summary([row["hardest"][-1] for row in own], rng),
-                    "steps to 90 %, thousands": ", ".join(map(steps_to, own)),
-                    "better than uniform": f"{improvement(ends, control):.2f}",
-                }
-            )
+        ends = [row["mean"][-1] for row in own]
+        control = [row["mean"][-1] for row in runs.get("uniform", own)]
+        found.append(
+            {
+                "schedule": name,
+                "seeds": len(own),
+                "all levels": summary(ends, rng),
+                "area": summary([np.mean(row["mean"]) for row in own], rng),
+                "hardest level": summary([row["hardest"][-1] for row in own], rng),
+                "steps to 90 %, thousands": ", ".join(map(steps_to, own)),
+                "better than uniform": f"{improvement(ends, control):.2f}",
+            }
+        )
     return sorted(found, key=lambda row: -float(row["all levels"].split()[0]))
 
 
@@ -249,10 +349,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     results = Results(config.out, command_of(__file__, argv))
     wanted = [
         {"setting": setting, "schedule": name, "seed": seed}
-        for seed in config.seeds
         for setting in config.settings
+        for seed in config.seeds or range(SETTINGS[setting].seeds)
         for name in config.schedules
-        if not (SETTINGS[setting].iterations and name in OF_PUZZLES)
+        if not (setting in TRAINERS and name in OF_PUZZLES)
     ]
     with ProcessPoolExecutor(config.workers, get_context("spawn")) as pool:
         lacking = [key for key in wanted if results.lacks(key)]
