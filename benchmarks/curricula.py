@@ -54,7 +54,7 @@ from sudoku_learning.recurrent import RecurrentConfig
 from sudoku_learning.training import OptimizerConfig, Training, TrainingConfig
 
 POINTS = 10  # times at which a run is measured
-EPISODES = 256  # per update of a schedule, of MaskablePPO; 64 held-out games of a trainer
+HELD_OUT = 64  # games per update of a schedule, of a trainer
 
 
 class Setting(NamedTuple):
@@ -68,6 +68,7 @@ class Setting(NamedTuple):
     updates: int  # of a schedule in a run, about
     seeds: int = 3
     games: int = 400  # of minimal puzzles; an eighth of it at every other level
+    episodes: int = 256  # of MaskablePPO per update of a schedule
     tasks: str = "blanks={levels}"  # of schedules that weigh tasks
 
 
@@ -81,7 +82,7 @@ SETTINGS = {
     "gflownet-6x6": Setting("6x6", 2, 26, 2, 2_000, 10, games=160),
     "dqn-9x9": Setting("9x9", 16, 56, 8, 12_000, 12, games=128),
     "expert-iteration-9x9": Setting("9x9", 16, 56, 8, 6_144, 16, games=96, tasks=BY_GRADE),
-    "ppo-9x9": Setting("9x9", 16, 56, 8, 8_192, 8, games=160, tasks=BY_GRADE),
+    "ppo-9x9": Setting("9x9", 16, 56, 8, 8_192, 8, games=96, episodes=32, tasks=BY_GRADE),
 }
 # by their own defaults, but for the levels, and for the threshold of those that climb
 SCHEDULES = {
@@ -170,7 +171,7 @@ def ppo(
         seed=seed,
         device="cpu",
     )
-    feed = CurriculumCallback(schedule.build(), episodes_per_update=EPISODES)
+    feed = CurriculumCallback(schedule.build(), episodes_per_update=setting.episodes)
     model.learn(steps, [feed, _Look(measured)])
 
 
@@ -243,7 +244,7 @@ TRAINERS: dict[str, tuple[type[TrainingConfig], Any, dict[str, Any]]] = {
 
 
 def trainer(name: str, schedule: ScheduleConfig, seed: int, steps: int, measured: Measured) -> None:
-    """Train by a trainer of this suite; 64 held-out games an iteration feed the schedule."""
+    """Train by a trainer of this suite; held-out games feed the schedule, at each iteration."""
     kind, make_learner, options = TRAINERS[name]
     with TemporaryDirectory() as folder:
         config = kind(
@@ -251,7 +252,7 @@ def trainer(name: str, schedule: ScheduleConfig, seed: int, steps: int, measured
             env=f"Sudoku{SETTINGS[name].board}-v0",
             seed=seed,
             iterations=1_000_000,  # `steps` ends it, and the learning rate stays
-            validation_games=64,
+            validation_games=HELD_OUT,
             evaluate_every=1,
             curriculum=schedule,
             **options,

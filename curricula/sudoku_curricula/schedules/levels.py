@@ -51,13 +51,13 @@ class LinearConfig:
     stop: int = 12
     """Last number of blanks."""
     updates: int = 100
-    """Updates in all, shared evenly by the levels; at least one a level."""
+    """Updates in all, at least 2, shared evenly by the levels; where they are fewer than numbers of
+    blanks, a level is several blanks more than the last."""
 
     def __post_init__(self) -> None:
         check_levels(self.start, self.stop)
-        levels = self.stop - self.start + 1
-        if self.updates < levels:
-            raise ValueError(f"updates must be at least {levels}, one a level, not {self.updates}")
+        if self.updates < 2:
+            raise ValueError(f"updates must be at least 2, not {self.updates}")
 
     def build(self) -> Linear:
         """Start the schedule."""
@@ -68,14 +68,15 @@ class Linear(LevelSchedule):
     """See `LinearConfig`. It is finished when all updates are used up."""
 
     def __init__(self, config: LinearConfig) -> None:
-        super().__init__(config.start, config.stop)
+        step = max(1, ceil((config.stop - config.start) / (config.updates - 1)))
+        super().__init__(config.start, config.stop, step)
         self.config = config
 
     def record(self, successes: int, count: int) -> Literal["limit"] | None:
         """End the level when its share of the updates is used up."""
         total = sum(advance.updates for advance in self.history) + self.updates
-        left = self.level - self.config.start + 1
-        due = ceil(left * self.config.updates / len(self.levels))
+        begun = self.levels.index(self.level) + 1
+        due = ceil(begun * self.config.updates / len(self.levels))
         return "limit" if total >= due else None
 
 
