@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,6 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 import tyro
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
@@ -119,6 +121,8 @@ class Config:
     """runs at a time, a core each"""
     out: Path = Path("runs/curricula.json")
     """a JSON file, which may hold runs"""
+    plot: Path | None = None
+    """a picture of all settings to write"""
 
 
 class Measured:
@@ -179,75 +183,72 @@ PERCEPTRON = MLPConfig((256, 256))
 FACTOR_GRAPH = FactorGraphConfig(16, 16, test_rounds=16)  # on 6x6 more are needless
 CONVERGING = FactorGraphConfig(16, 16, test_rounds=32, convergence_margin=1.0)
 # by setting, all others are MaskablePPO; small iterations, so that the first can be told apart
-TRAINERS: dict[str, tuple[type[TrainingConfig], Any, dict[str, Any]]] = {
+TRAINERS: dict[str, tuple[Callable[..., TrainingConfig], Any]] = {
     "calphazero-4x4": (
-        CAlphaZeroConfig,
+        partial(
+            CAlphaZeroConfig,
+            games=128,
+            replay_iterations=1,
+            search=paper_search(25),
+            loss=CAlphaZeroLossConfig(100.0, 0.01, every_action=True, passes=8.0),
+            optimizer=OptimizerConfig(3e-3, 256),
+            network=PERCEPTRON,
+        ),
         CAlphaZeroLearner,
-        {
-            "games": 128,
-            "replay_iterations": 1,
-            "search": paper_search(25),
-            "loss": CAlphaZeroLossConfig(100.0, 0.01, every_action=True, passes=8.0),
-            "optimizer": OptimizerConfig(3e-3, 256),
-            "network": PERCEPTRON,
-        },
     ),
     "dqn-4x4": (
-        DQNConfig,
+        partial(
+            DQNConfig,
+            games=128,
+            updates=DQNUpdatesConfig(4.0, 1),
+            optimizer=OptimizerConfig(1e-3, 256),
+            network=PERCEPTRON,
+        ),
         DQNLearner,
-        {
-            "games": 128,
-            "updates": DQNUpdatesConfig(4.0, 1),
-            "optimizer": OptimizerConfig(1e-3, 256),
-            "network": PERCEPTRON,
-        },
     ),
     "gflownet-4x4": (
-        GFlowNetConfig,
+        partial(
+            GFlowNetConfig,
+            order="rows",
+            min_log_reward=-5.0,
+            replayed=1.0,
+            optimizer=OptimizerConfig(3e-3),
+            network=PERCEPTRON,
+        ),
         GFlowNetLearner,
-        {
-            "order": "rows",
-            "min_log_reward": -5.0,
-            "replayed": 1.0,
-            "optimizer": OptimizerConfig(3e-3),
-            "network": PERCEPTRON,
-        },
     ),
     "dqn-6x6": (
-        DQNConfig,
+        partial(DQNConfig, games=8, updates=DQNUpdatesConfig(1.0, 4), network=FACTOR_GRAPH),
         DQNLearner,
-        {"games": 8, "updates": DQNUpdatesConfig(1.0, 4), "network": FACTOR_GRAPH},
     ),
     "gflownet-6x6": (
-        GFlowNetConfig,
+        partial(GFlowNetConfig, puzzles=8, updates=4, network=FACTOR_GRAPH),
         GFlowNetLearner,
-        {"puzzles": 8, "updates": 4, "network": FACTOR_GRAPH},
     ),
     "dqn-9x9": (
-        DQNConfig,
+        partial(DQNConfig, games=32, sampling_rounds=16, network=CONVERGING),
         DQNLearner,
-        {"games": 32, "sampling_rounds": 16, "network": CONVERGING},
     ),
     "expert-iteration-9x9": (
-        ExpertIterationConfig,
+        partial(
+            ExpertIterationConfig,
+            envs=("Sudoku9x9-v0",),
+            shares=(1.0,),
+            games=16,
+            as_stored=0.0,
+            recurrent=RecurrentConfig(updates=8),
+            network=CONVERGING,
+        ),
         ExpertIterationLearner,
-        {
-            "envs": ("Sudoku9x9-v0",),
-            "shares": (1.0,),
-            "games": 16,
-            "as_stored": 0.0,
-            "recurrent": RecurrentConfig(updates=8),
-            "network": CONVERGING,
-        },
     ),
 }
 
 
 def trainer(name: str, schedule: ScheduleConfig, seed: int, steps: int, measured: Measured) -> None:
     """Train by a trainer of this suite; held-out games feed the schedule, at each iteration."""
-    kind, make_learner, options = TRAINERS[name]
+    configure, make_learner = TRAINERS[name]
     with TemporaryDirectory() as folder:
-        config = kind(
+        config = configure(
             run=Path(folder, "run"),
             env=f"Sudoku{SETTINGS[name].board}-v0",
             seed=seed,
@@ -255,7 +256,6 @@ def trainer(name: str, schedule: ScheduleConfig, seed: int, steps: int, measured
             validation_games=HELD_OUT,
             evaluate_every=1,
             curriculum=schedule,
-            **options,
         )
         training = Training(config, make_learner)
         while training.steps < steps:
@@ -320,28 +320,53 @@ def steps_to(row: Row, share: float = 0.9) -> str:
     return f"{reached[0] / 1000:.0f}" if reached else "-"
 
 
-def summarise(rows: Sequence[Row], setting: str) -> list[Row]:
-    """Return a row for each schedule, the best at all levels first."""
-    rng, found = np.random.default_rng(0), []
-    runs: dict[str, list[Row]] = {}
+def areas(rows: Sequence[Row], setting: str, kind: str) -> dict[str, list[float]]:
+    """Return the mean over each run of the shares solved, by schedule; `kind` as in the rows."""
+    found: dict[str, list[float]] = {}
     for row in rows:
         if row["setting"] == setting:
-            runs.setdefault(row["schedule"], []).append(row)
-    for name, own in runs.items():
-        ends = [row["mean"][-1] for row in own]
-        control = [row["mean"][-1] for row in runs.get("uniform", own)]
+            found.setdefault(row["schedule"], []).append(float(np.mean(row[kind])))
+    return found
+
+
+def summarise(rows: Sequence[Row], setting: str) -> list[Row]:
+    """Return a row for each schedule, the best over the run at the hardest level first."""
+    rng, found = np.random.default_rng(0), []
+    everywhere, hardest = (areas(rows, setting, kind) for kind in ("mean", "hardest"))
+    for name in hardest:
+        own = [row for row in rows if (row["setting"], row["schedule"]) == (setting, name)]
         found.append(
             {
                 "schedule": name,
                 "seeds": len(own),
-                "all levels": summary(ends, rng),
-                "area": summary([np.mean(row["mean"]) for row in own], rng),
                 "hardest level": summary([row["hardest"][-1] for row in own], rng),
+                "area": summary(hardest[name], rng),
+                "all levels": summary([row["mean"][-1] for row in own], rng),
+                "area, all levels": summary(everywhere[name], rng),
                 "steps to 90 %, thousands": ", ".join(map(steps_to, own)),
-                "better than uniform": f"{improvement(ends, control):.2f}",
+                "better than uniform": f"{improvement(hardest[name], hardest['uniform']):.2f}",
             }
         )
-    return sorted(found, key=lambda row: -float(row["all levels"].split()[0]))
+    return sorted(found, key=lambda row: -float(row["area"].split()[0]))
+
+
+def draw(rows: Sequence[Row], settings: Sequence[str], out: Path) -> None:
+    """Draw the probability that a run of a schedule has a larger area than one of `uniform`."""
+    figure = Figure((11, 5), layout="constrained")
+    names = [name for name in SCHEDULES if name != "uniform"]
+    panels = figure.subplots(1, 2, sharey=True)
+    for kind, axes in zip(("hardest", "mean"), panels, strict=True):
+        found = [areas(rows, setting, kind) for setting in settings]
+        shares = np.array(
+            [[improvement(each.get(n, ()), each["uniform"]) for each in found] for n in names]
+        )
+        axes.imshow(shares, cmap="RdBu", vmin=-0.6, vmax=1.6, aspect="auto")
+        for (row, column), share in np.ndenumerate(shares):
+            axes.text(column, row, f"{share:.2f}", ha="center", va="center", fontsize=8)
+        axes.set_xticks(range(len(settings)), settings, rotation=45, ha="right")
+        axes.set_yticks(range(len(names)), names)
+        axes.set_title("hardest level" if kind == "hardest" else "all levels")
+    figure.savefig(out, dpi=100)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -361,6 +386,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         runs = [pool.submit(run, **k, steps=s) for k, s in zip(lacking, steps, strict=True)]
         for done in as_completed(runs):
             results.add(done.result())
+    if config.plot is not None:
+        draw(results.rows, config.settings, config.plot)
     for setting in config.settings:
         print(f"\n{setting}\n\n{table(summarise(results.rows, setting))}", flush=True)
 
