@@ -41,7 +41,7 @@ def test_floors_are_written_and_not_played_twice(tmp_path, monkeypatch):
         ("build_extreme_like", "--smoke --hardest-steps 1 --hard-steps 1", "| hardest "),
         ("calphazero", "--sets 4x4 --count 4 --out {out}", "| 4x4 "),
         ("classical", "--smoke --parts named --out {out}", "| easy (36)"),
-        ("curricula", "--settings 4x4 --schedules uniform --seeds 0 --steps 4096 --workers 1 "
+        ("curricula", "--settings ppo-4x4 --schedules uniform --seeds 0 --steps 4096 --workers 1 "
          "--out {out}", "better than uniform"),
         ("env_throughput", "--smoke --no-jumanji --num-envs 8", "with choosing"),
         ("first_step", "--smoke --env Sudoku4x4-v0", "on a new machine"),
