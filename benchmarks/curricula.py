@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -310,6 +311,8 @@ def summary(values: Sequence[float], rng: np.random.Generator) -> str:
 
 def improvement(ours: Sequence[float], others: Sequence[float]) -> float:
     """Return the probability that a run of ours is better than one of the others, ties half."""
+    if not len(ours):
+        return np.nan
     x, y = np.array(ours)[:, None], np.array(others)
     return float(((x > y) + 0.5 * (x == y)).mean())
 
@@ -350,6 +353,17 @@ def summarise(rows: Sequence[Row], setting: str) -> list[Row]:
     return sorted(found, key=lambda row: -float(row["area"].split()[0]))
 
 
+def overview(rows: Sequence[Row], settings: Sequence[str]) -> list[Row]:
+    """Return a row for each schedule: what is solved at the hardest level at the end of a run."""
+    rng = np.random.default_rng(0)
+    found: dict[str, Row] = {name: {"schedule": name} for name in SCHEDULES}
+    for setting, name in product(settings, SCHEDULES):
+        own = [row for row in rows if (row["setting"], row["schedule"]) == (setting, name)]
+        ends = [row["hardest"][-1] for row in own]
+        found[name][setting] = summary(ends, rng) if ends else "-"
+    return list(found.values())
+
+
 def draw(rows: Sequence[Row], settings: Sequence[str], out: Path) -> None:
     """Draw the probability that a run of a schedule has a larger area than one of `uniform`."""
     figure = Figure((11, 5), layout="constrained")
@@ -362,7 +376,8 @@ def draw(rows: Sequence[Row], settings: Sequence[str], out: Path) -> None:
         )
         axes.imshow(shares, cmap="RdBu", vmin=-0.6, vmax=1.6, aspect="auto")
         for (row, column), share in np.ndenumerate(shares):
-            axes.text(column, row, f"{share:.2f}", ha="center", va="center", fontsize=8)
+            said = "" if np.isnan(share) else f"{share:.2f}"
+            axes.text(column, row, said, ha="center", va="center", fontsize=8)
         axes.set_xticks(range(len(settings)), settings, rotation=45, ha="right")
         axes.set_yticks(range(len(names)), names)
         axes.set_title("hardest level" if kind == "hardest" else "all levels")
@@ -388,6 +403,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             results.add(done.result())
     if config.plot is not None:
         draw(results.rows, config.settings, config.plot)
+    print(f"\n{table(overview(results.rows, config.settings))}")
     for setting in config.settings:
         print(f"\n{setting}\n\n{table(summarise(results.rows, setting))}", flush=True)
 

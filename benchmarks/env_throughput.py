@@ -1,4 +1,4 @@
-"""Steps a second of the environments on one core, beside Jumanji's Sudoku.
+"""Steps a second of the environments on one core.
 
 Every row plays uniformly random legal actions with full masks, fresh arrays and automatic resets
 included. "step" leaves the choosing of actions out (the same game is replayed), "with choosing"
@@ -8,20 +8,14 @@ returns, "times null" in units of a step of an environment that does nothing, bo
 game is played several times in each of several rounds over all rows; each step counts with its
 fastest time, since other work on the machine only adds to it.
 
-Jumanji is installed into an environment of its own (in build/, which takes a few minutes the first
-time), runs on the same core, and is left out with a word where it can't be installed.
-
     python benchmarks/env_throughput.py --out docs/results/speed.json
-    python benchmarks/env_throughput.py --num-envs 256 --repeats 3 --no-jumanji
+    python benchmarks/env_throughput.py --num-envs 256 --repeats 3
 """
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
 import sys
-import venv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +31,6 @@ from results import Row, command_of, keep
 from sudoku_gym import sample_actions
 from sudoku_gym.registration import ENVIRONMENTS
 
-ROOT = Path(__file__).parent.parent
 OPTIONS: dict[str, dict[str, Any]] = {  # measured on 9x9
     "neither mask nor info": {"with_mask": False, "with_info": False},
     "any digit": {"actions": "blank"},
@@ -55,7 +48,6 @@ class Config:
         repeats: how often each game is played in a row.
         rounds: how often that is done for the vector environments, one after the other.
         seed: of the puzzles and the actions.
-        jumanji: measure Jumanji's Sudoku too.
         smoke: measure next to nothing, to see that the script runs.
         out: a JSON file; the figures of other parts in it stay.
     """
@@ -64,7 +56,6 @@ class Config:
     repeats: int = 9
     rounds: int = 3
     seed: int = 0
-    jumanji: bool = True
     smoke: bool = False
     out: Path | None = None
 
@@ -94,10 +85,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     rows = [{"environment": name} | game.row() for name, game in games.items()]
     keep(config.out, f"{config.num_envs:,} boards in a vector environment", command, rows)
     keep(config.out, "one board through gym.make", command, single_rows(config))
-    if config.jumanji:
-        beside = games["`Sudoku9x9-v0`"].steps_with_choosing
-        if rows := rows_beside_jumanji(beside, config):
-            keep(config.out, "Jumanji's Sudoku-v0, choosing included, same core", command, rows)
 
 
 def measure_all(config: Config) -> dict[str, VectorGame]:
@@ -242,41 +229,6 @@ def measure_null(config: Config) -> float:
         return np.array((perf_counter() - start) / 2000)
 
     return float(fastest(step, config))
-
-
-def rows_beside_jumanji(ours: float, config: Config) -> list[Row]:
-    """Run Jumanji's Sudoku on the same core; return no rows where it can't be installed."""
-    try:
-        figures = run_peer("jumanji", ["--smoke"][: config.smoke])
-    except (subprocess.CalledProcessError, OSError) as error:
-        said = (getattr(error, "stderr", "") or str(error)).strip().splitlines()
-        print(f"Jumanji is left out: {said[-1] if said else error}")
-        return []
-    return [
-        {
-            "way": way,
-            "step, thousand/s": round(speed / 1e3, 1),
-            "times as fast, `Sudoku9x9-v0`": round(ours / speed, 1),
-        }
-        for way, speed in figures.items()
-    ]
-
-
-def run_peer(package: str, arguments: Sequence[str]) -> Any:
-    """Install a package if it is not yet there, run its script, and return its figures."""
-    folder = ROOT / "build" / package
-    python = folder / "bin" / "python"
-    quiet: dict[str, Any] = {"check": True, "capture_output": True, "text": True}
-    if not (folder / "installed").exists():
-        print(f"Installing {package} into", folder, flush=True)
-        venv.create(folder, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", package], **quiet)
-        (folder / "installed").touch()
-    flags = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
-    script = [python, ROOT / "benchmarks" / f"{package}_sudoku.py", *arguments]
-    environment = os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"}
-    done = subprocess.run(script, env=environment, **quiet)
-    return json.loads(done.stdout.splitlines()[-1])
 
 
 def fastest(measure: Callable[[], NDArray[np.float64]], config: Config) -> NDArray[np.float64]:

@@ -43,7 +43,7 @@ def test_floors_are_written_and_not_played_twice(tmp_path, monkeypatch):
         ("classical", "--smoke --parts named --out {out}", "| easy (36)"),
         ("curricula", "--settings ppo-4x4 --schedules uniform --seeds 0 --steps 4096 --workers 1 "
          "--out {out}", "better than uniform"),
-        ("env_throughput", "--smoke --no-jumanji --num-envs 8", "with choosing"),
+        ("env_throughput", "--smoke --num-envs 8", "with choosing"),
         ("first_step", "--smoke --env Sudoku4x4-v0", "on a new machine"),
         ("gflownet", "--seconds 0.5 --seeds 1 --bodies perceptron",
          "constrained"),
