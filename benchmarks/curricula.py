@@ -83,7 +83,6 @@ SETTINGS = {
     "gflownet-4x4": Setting("4x4", 2, 12, 1, 150_000, 6),
     "dqn-6x6": Setting("6x6", 2, 26, 2, 2_000, 15, games=160),
     "gflownet-6x6": Setting("6x6", 2, 26, 2, 2_000, 5, games=160),
-    "dqn-9x9": Setting("9x9", 16, 56, 8, 12_000, 6, games=128),
     "expert-iteration-9x9": Setting("9x9", 16, 56, 8, 6_144, 8, games=96, tasks=BY_GRADE),
     "ppo-9x9": Setting("9x9", 16, 56, 8, 8_192, 4, games=96, episodes=32, tasks=BY_GRADE),
 }
@@ -225,10 +224,6 @@ TRAINERS: dict[str, tuple[Callable[..., TrainingConfig], Any]] = {
     "gflownet-6x6": (
         partial(GFlowNetConfig, puzzles=8, updates=4, network=FACTOR_GRAPH),
         GFlowNetLearner,
-    ),
-    "dqn-9x9": (
-        partial(DQNConfig, games=32, sampling_rounds=16, network=CONVERGING),
-        DQNLearner,
     ),
     "expert-iteration-9x9": (
         partial(
