@@ -101,6 +101,7 @@ SCHEDULES = {
     "self-paced": "self-paced?tasks={tasks}&success=0.4",
     "replay": "replay?tasks=puzzle=0..999&temperature=0.1",
     "edit": "edit?source={board}&start={first}",
+    "untrained": "constant?blanks={last}",  # no step: the floor
 }
 OF_PUZZLES = ("replay", "edit")  # fed by training games alone, which trainers do not report
 
@@ -175,6 +176,7 @@ def ppo(
         seed=seed,
         device="cpu",
     )
+    measured.look(0, lambda: SB3Policy(model))
     feed = CurriculumCallback(schedule.build(), episodes_per_update=setting.episodes)
     model.learn(steps, [feed, _Look(measured)])
 
@@ -254,6 +256,7 @@ def trainer(name: str, schedule: ScheduleConfig, seed: int, steps: int, measured
             curriculum=schedule,
         )
         training = Training(config, make_learner)
+        measured.look(0, training.learner.policy)
         while training.steps < steps:
             training.step()
             measured.look(training.steps, training.learner.policy)
@@ -272,6 +275,7 @@ def run(setting: str, schedule: str, seed: int, steps: int) -> Row:
     """Train once; return where each measurement stood."""
     torch.set_num_threads(1)
     start, chosen = time.process_time(), SETTINGS[setting]
+    steps *= schedule != "untrained"
     measured = Measured(chosen, steps)
     config = schedule_of(chosen, schedule)
     if setting in TRAINERS:
@@ -362,7 +366,7 @@ def overview(rows: Sequence[Row], settings: Sequence[str]) -> list[Row]:
 def draw(rows: Sequence[Row], settings: Sequence[str], out: Path) -> None:
     """Draw the probability that a run of a schedule has a larger area than one of `uniform`."""
     figure = Figure((11, 5), layout="constrained")
-    names = [name for name in SCHEDULES if name != "uniform"]
+    names = [name for name in SCHEDULES if name not in ("uniform", "untrained")]
     panels = figure.subplots(1, 2, sharey=True)
     for kind, axes in zip(("hardest", "mean"), panels, strict=True):
         found = [areas(rows, setting, kind) for setting in settings]
