@@ -337,6 +337,7 @@ def summarise(rows: Sequence[Row], setting: str) -> list[Row]:
     everywhere, hardest = (areas(rows, setting, kind) for kind in ("mean", "hardest"))
     for name in hardest:
         own = [row for row in rows if (row["setting"], row["schedule"]) == (setting, name)]
+        control = hardest.get("uniform", hardest[name])
         found.append(
             {
                 "schedule": name,
@@ -346,7 +347,7 @@ def summarise(rows: Sequence[Row], setting: str) -> list[Row]:
                 "all levels": summary([row["mean"][-1] for row in own], rng),
                 "area, all levels": summary(everywhere[name], rng),
                 "steps to 90 %, thousands": ", ".join(map(steps_to, own)),
-                "better than uniform": f"{improvement(hardest[name], hardest['uniform']):.2f}",
+                "better than uniform": f"{improvement(hardest[name], control):.2f}",
             }
         )
     return sorted(found, key=lambda row: -float(row["area"].split()[0]))
