@@ -388,7 +388,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Run what is lacking, then print a table a board."""
     config = tyro.cli(Config, args=argv)
     results = Results(config.out, command_of(__file__, argv))
-    wanted = [
+    wanted: list[Row] = [
         {"setting": setting, "schedule": name, "seed": seed}
         for setting in config.settings
         for seed in config.seeds or range(SETTINGS[setting].seeds)
