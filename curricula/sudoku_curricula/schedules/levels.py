@@ -51,8 +51,7 @@ class LinearConfig:
     stop: int = 12
     """Last number of blanks."""
     updates: int = 100
-    """Updates in all, at least 2, shared evenly by the levels; where they are fewer than numbers of
-    blanks, a level is several blanks more than the last."""
+    """Updates in all, at least 2, shared evenly; if they are few, a level adds several blanks."""
 
     def __post_init__(self) -> None:
         check_levels(self.start, self.stop)
