@@ -19,9 +19,8 @@ if len(sys.argv) < 2:
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
     cluster.add_node(num_cpus=1)
 ray.init(sys.argv[1] if sys.argv[1:] else cluster.address, log_to_driver=False)
-schedule = SuccessRateConfig(start=2, stop=12, threshold=0.9)
-config = ppo_config("Sudoku4x4-v0", curriculum=schedule, evaluate_every=8192)
-algorithm = config.env_runners(num_env_runners=2).debugging(seed=0).build_algo()
+ppo = ppo_config("Sudoku4x4-v0", curriculum=SuccessRateConfig(threshold=0.9), evaluate_every=8192)
+algorithm = ppo.env_runners(num_env_runners=2).debugging(seed=0).build_algo()
 for iteration in range(1, 4):
     level = algorithm.train()["curves"]["curriculum/blanks"]
     learned = algorithm.learner_group.get_weights()[DEFAULT_MODULE_ID]
@@ -33,3 +32,4 @@ for iteration in range(1, 4):
     assert len({node for node, _, _ in seen}) == 2
 assert level > 2
 algorithm.stop()
+ray.shutdown()  # before the nodes end with this program
