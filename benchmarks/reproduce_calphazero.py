@@ -9,10 +9,10 @@
 The parts are `floors` (what needs no training), `control` (no curriculum, 8 blanks), `control-0.2`
 (the same with the learning rate of the paper's public code), `mlp`, `attention-256` and
 `attention-512` (the curriculum from 2 to `--blanks`), the MLP without one thing (`no-bonus` for
-unvisited actions, `xi-0`: no entropy, `lambda-1`, not 100), `simulations` (completion against
-simulations a move), `retry` (section 6, and the best-first search), and `gflownet`. Each keeps its
-run in `--runs` and its figures in `--out`; a part that was cut short goes on where it was, and one
-called again with more minutes trains on.
+unvisited actions, `xi-0`: no entropy, `lambda-1`, not 100, `no-curriculum`: all blanks from the
+start), `simulations` (completion against simulations a move), `retry` (section 6, and the
+best-first search), and `gflownet`. Each keeps its run in `--runs` and its figures in `--out`; a
+part that was cut short goes on where it was, and one called again with more minutes trains on.
 
 Source: Agarwal, Han, Kyimpopkin and Klein, "cAlphaZero: a reinforcement-learning Sudoku solver with
 curriculum scheduling".
@@ -68,6 +68,7 @@ NETWORKS: dict[str, BodyConfig] = {
     "attention-512": AttentionConfig(512, layers=1, perceptron=896),  # 21 % fewer
 }
 CONTROLS = {"control": None, "control-0.2": 0.2}  # learning rates; None: that of all other parts
+ABLATIONS = ("no-bonus", "xi-0", "lambda-1", "no-curriculum")
 CONTROL_BLANKS, VALIDATION_GAMES = 8, 32  # games an iteration that are not trained on
 EPISODES, BLANKS, LEAST_REWARD = 5_000, 50, 1e-3  # of the GFlowNet at 9x9
 
@@ -161,10 +162,10 @@ def paper_search(num_simulations: int, bonus: float = 0.5) -> SearchConfig:
 
 def run_config(part: str, config: Config) -> CAlphaZeroConfig:
     """Return how a part trains: equation 5 with lambda = 100, Algorithm 1."""
-    if part not in (*CONTROLS, *NETWORKS, "no-bonus", "xi-0", "lambda-1"):
+    if part not in (*CONTROLS, *NETWORKS, *ABLATIONS):
         raise ValueError(f"there is no part {part!r}: see --help")
-    schedule: ScheduleConfig = ConstantConfig(CONTROL_BLANKS)
-    if part not in CONTROLS:
+    schedule: ScheduleConfig = ConstantConfig(CONTROL_BLANKS if part in CONTROLS else config.blanks)
+    if part not in (*CONTROLS, "no-curriculum"):
         schedule = Algorithm1Config(
             2, config.blanks, gamma=config.gamma, max_iterations=config.level_iterations
         )
