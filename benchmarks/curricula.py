@@ -3,8 +3,9 @@ r"""Automatic curricula beside each other: every schedule, the same steps for al
 A setting is a learner on a board: MaskablePPO of sb3-contrib, or a trainer of this suite.
 
 Every run plays greedily on validation puzzles, ten times: minimal ones, the hardest level, and all
-levels. A run that was stopped is made again, finished ones are kept. A schedule may be named with
-other options than those below, which is how they were tuned.
+levels; where it has three sizes, four times: 16x16 with 154 blanks, and all tasks. A run that was
+stopped is made again, finished ones are kept. A schedule may be named with other options than those
+below, which is how they were tuned.
 
     python benchmarks/curricula.py --out docs/results/curricula.json
     python benchmarks/curricula.py --settings ppo-4x4 --seeds 100 101 --steps 100000 \
@@ -37,6 +38,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from reproduce_calphazero import paper_search
 from results import Results, Row, command_of, table
+from sudoku_agents.best_first_search import BestFirstConfig
 from sudoku_agents.calphazero.config import CAlphaZeroConfig, CAlphaZeroLossConfig
 from sudoku_agents.calphazero.learner import CAlphaZeroLearner
 from sudoku_agents.dqn.config import DQNConfig, DQNUpdatesConfig
@@ -52,12 +54,10 @@ from sudoku_gym import evaluate
 from sudoku_gym.plugins import split_options
 from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.sources import resolve_source
+from sudoku_gym.puzzles.tasks import AS_STORED, Task, Tasks
 from sudoku_learning.networks import FactorGraphConfig, MLPConfig
 from sudoku_learning.recurrent import RecurrentConfig
 from sudoku_learning.training import OptimizerConfig, Training, TrainingConfig
-
-POINTS = 10  # times at which a run is measured
-HELD_OUT = 64  # games per update of a schedule, of a trainer
 
 
 class Setting(NamedTuple):
@@ -73,9 +73,17 @@ class Setting(NamedTuple):
     games: int = 400  # of minimal puzzles; an eighth of it at every other level
     episodes: int = 256  # of MaskablePPO per update of a schedule
     tasks: str = "blanks={levels}"  # of schedules that weigh tasks
+    points: int = 10  # times at which a run is measured
+    held_out: int = 64  # games per update of a schedule, of a trainer
+
+    @property
+    def levels(self) -> str:
+        """The numbers of blanks, as a text."""
+        return f"{self.first}..{self.last}:{self.by}"
 
 
 BY_GRADE = "blanks={levels} x grade"
+SIZES = "board=4x4 + board=9x9 x blanks=40,stored + board=16x16 x blanks=140,150,154"
 SETTINGS = {
     "ppo-4x4": Setting("4x4", 2, 12, 1, 200_000, 50, seeds=5),
     "calphazero-4x4": Setting("4x4", 2, 12, 1, 40_000, 22, seeds=5),
@@ -84,6 +92,9 @@ SETTINGS = {
     "dqn-6x6": Setting("6x6", 2, 26, 2, 2_000, 15, games=160),
     "gflownet-6x6": Setting("6x6", 2, 26, 2, 2_000, 5, games=160),
     "expert-iteration-9x9": Setting("9x9", 16, 56, 8, 6_144, 8, games=96, tasks=BY_GRADE),
+    "expert-iteration-sizes": Setting(
+        "16x16", 110, 154, 11, 6_144, 10, games=40, tasks=SIZES, points=4, held_out=16
+    ),
     "ppo-9x9": Setting("9x9", 16, 56, 8, 8_192, 4, games=96, episodes=32, tasks=BY_GRADE),
 }
 # The main option of each was tuned, see `docs/results/curricula.md`; the others are the defaults.
@@ -127,20 +138,25 @@ class Config:
 
 
 class Measured:
-    """Plays held-out puzzles greedily, `POINTS` times in a run of so many steps."""
+    """Plays held-out puzzles greedily, `points` times in a run of so many steps."""
 
     def __init__(self, setting: Setting, steps: int) -> None:
         self.rows: list[tuple[int, float, float]] = []
-        self._every, source = steps / POINTS, resolve_source(setting.board, "validation")
-        rng = np.random.default_rng(0)
-        self._minimal = source.sample(setting.games, None, rng)[0]
-        levels = range(setting.first, setting.last + 1, setting.by)
-        self._levels = [source.sample(setting.games // 8, level, rng)[0] for level in levels]
+        self._every, rng = steps / setting.points, np.random.default_rng(0)
+        tasks = Tasks(SIZES if setting.tasks == SIZES else f"blanks={setting.levels}")
+
+        def draw(task: Task, count: int) -> NDArray[np.int8]:
+            source = resolve_source(task.board or setting.board, "validation")
+            return source.sample(count, None if task.blanks == AS_STORED else task.blanks, rng)[0]
+
+        hardest = tasks.each[-1] if tasks.boards else Task("minimal")
+        self._hardest = draw(hardest, setting.games)
+        self._levels = [draw(task, setting.games // 8) for task in tasks.each]
 
     def look(self, steps: int, policy: Callable[[], Policy]) -> None:
         """Play if it is time."""
         if steps >= self._every * (len(self.rows) + 1):
-            sets, player = (self._minimal, *self._levels), policy()
+            sets, player = (self._hardest, *self._levels), policy()
             shares = [evaluate(player, each).completion_rate for each in sets]
             self.rows.append((steps, shares[0], float(np.mean(shares[1:]))))
 
@@ -239,6 +255,20 @@ TRAINERS: dict[str, tuple[Callable[..., TrainingConfig], Any]] = {
         ),
         ExpertIterationLearner,
     ),
+    "expert-iteration-sizes": (
+        partial(
+            ExpertIterationConfig,
+            envs=("Sudoku4x4-v0", "Sudoku9x9-v0", "Sudoku16x16-v0"),
+            shares=(1.0, 1.0, 1.0),
+            games=48,
+            as_stored=0.0,
+            search=BestFirstConfig(evaluations=30),
+            search_rounds=16,
+            recurrent=RecurrentConfig(updates=8),
+            network=CONVERGING,
+        ),
+        ExpertIterationLearner,
+    ),
 }
 
 
@@ -251,7 +281,7 @@ def trainer(name: str, schedule: ScheduleConfig, seed: int, steps: int, measured
             env=f"Sudoku{SETTINGS[name].board}-v0",
             seed=seed,
             iterations=1_000_000,  # `steps` ends it, and the learning rate stays
-            validation_games=HELD_OUT,
+            validation_games=SETTINGS[name].held_out,
             evaluate_every=1,
             curriculum=schedule,
         )
@@ -265,8 +295,7 @@ def trainer(name: str, schedule: ScheduleConfig, seed: int, steps: int, measured
 def schedule_of(setting: Setting, schedule: str) -> ScheduleConfig:
     """Return a schedule of `SCHEDULES`, with the options that follow its name."""
     name, changed = split_options(schedule)
-    levels = f"{setting.first}..{setting.last}:{setting.by}"
-    values = {**setting._asdict(), "tasks": setting.tasks.format(levels=levels)}
+    values = {**setting._asdict(), "tasks": setting.tasks.format(levels=setting.levels)}
     kind, options = split_options(SCHEDULES[name].format(**values))
     return configure_schedule(kind, **{**options, **changed})
 

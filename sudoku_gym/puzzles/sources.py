@@ -123,7 +123,7 @@ class BankSource:
         if isinstance(blanks, TaskWeights):
             if self._rows is None or self._rows[0] != blanks.tasks:
                 self._rows = blanks.tasks, rows_of(blanks.tasks, self.puzzle_set, self.bank[2])
-            return task_table(blanks, self._rows[1])
+            return task_table(blanks, self._rows[1], self.geometry.name)
         cdf = blanks_cdf(blanks, self.max_blanks)
         everything = np.empty(0, np.int64)
         if not len(cdf):

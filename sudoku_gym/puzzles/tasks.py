@@ -1,4 +1,4 @@
-"""Tasks: what a curriculum chooses among, each a number of blanks and a part of a bank."""
+"""Tasks: what a curriculum chooses among: boards, numbers of blanks, parts of a bank."""
 
 from __future__ import annotations
 
@@ -20,20 +20,22 @@ AS_STORED = -1  # the blanks of a task whose puzzles are drawn as they are
 
 
 class Task(NamedTuple):
-    """A number of blanks, and the range of a column of the bank that puzzles are drawn from."""
+    """A board, a number of blanks, and the range of a column of the bank to draw from."""
 
     name: str  # in curves and plots
     blanks: int = AS_STORED
     column: str = ""  # `grade`, `fine grade`, `rating` or `puzzle`; "" is the whole bank
     low: float = 0
     high: float = inf  # exclusive
+    board: str = ""  # name of a geometry; "" is that of whoever draws
 
 
 @dataclass(frozen=True)
 class Tasks:
     """T tasks by a text such as `"blanks=2..12"`, meant to go from easy to hard.
 
-    Factors with ` x ` between them are multiplied; the last one varies fastest.
+    Factors with ` x ` between them are multiplied, the last one varies fastest; products with ` + `
+    between them follow one another.
 
     - `blanks=2..12`, `blanks=20..50:5` (every fifth), `blanks=4,8,stored`: numbers of blanks.
       `stored` reveals no cell; without this factor none is revealed.
@@ -41,6 +43,8 @@ class Tasks:
       `FINE_GRADES` that divide `search` can be named too, as in `grade=pairs,triples,X-Wing`.
     - `rating=0..10..100`: bands of the bank's ratings, each from a bound to below the next.
     - `puzzle=0..999`: single puzzles, by their index into the bank.
+    - `board=4x4,9x9,16x16`: geometries by name. Several environments share these tasks; each draws
+      those of its own board alone.
 
     Raises:
         ValueError: if a factor has another name or other values.
@@ -55,10 +59,14 @@ class Tasks:
     @cached_property
     def each(self) -> tuple[Task, ...]:
         """The tasks, in order."""
-        factors = [list(_factor(factor, self.text)) for factor in self.text.split(" x ")]
-        if len(factors) == 1:
-            return tuple(factors[0])
-        return tuple(_combine(chosen, self.text) for chosen in product(*factors))
+        tasks: list[Task] = []
+        for term in self.text.split(" + "):
+            factors = [list(_factor(factor, self.text)) for factor in term.split(" x ")]
+            if len(factors) == 1:
+                tasks += factors[0]
+            else:
+                tasks += (_combine(chosen, self.text) for chosen in product(*factors))
+        return tuple(tasks)
 
     @cached_property
     def blanks(self) -> NDArray[np.int64]:
@@ -73,12 +81,18 @@ class Tasks:
     @property
     def only_blanks(self) -> bool:
         """Whether each task is nothing but a number of blanks."""
-        return all(task.blanks != AS_STORED and not task.column for task in self.each)
+        others = (task.blanks == AS_STORED or task.column or task.board for task in self.each)
+        return not any(others)
 
     @property
     def only_puzzles(self) -> bool:
         """Whether tasks are single puzzles, so that no other puzzle tells of them."""
         return any(task.column == "puzzle" for task in self.each)
+
+    @property
+    def boards(self) -> list[str]:
+        """The boards that are named, each once, in order."""
+        return list(dict.fromkeys(task.board for task in self.each if task.board))
 
     def __len__(self) -> int:
         return len(self.each)
@@ -99,6 +113,13 @@ class TaskWeights:
         """Return equal weights of the tasks of a text."""
         tasks = Tasks(text)
         return cls(tasks, np.ones(len(tasks)))
+
+    def on(self, board: str) -> NDArray[np.float64]:
+        """Return the weights, float64 `[T]`, 0 for the tasks of other boards."""
+        weights = np.asarray(self.weights, np.float64)
+        if not self.tasks.boards:
+            return weights
+        return np.where([task.board in ("", board) for task in self.tasks.each], weights, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,9 +176,9 @@ def rows_of(tasks: Tasks, puzzle_set: PuzzleSet, order: NDArray[np.int64]) -> Ta
     return np.array(starts), np.array(counts), members
 
 
-def task_table(chosen: TaskWeights, rows: TaskRows) -> TaskTable:
-    """Return the table to draw tasks by; ValueError if one with a weight has no puzzle."""
-    tasks, weights = chosen.tasks, np.asarray(chosen.weights, np.float64)
+def task_table(chosen: TaskWeights, rows: TaskRows, board: str) -> TaskTable:
+    """Return the table to draw a board's tasks; ValueError if one with a weight has no puzzle."""
+    tasks, weights = chosen.tasks, chosen.on(board)
     cdf = cumulative(weights, len(tasks), f"the weights of {tasks.text!r}")
     starts, counts, members = rows
     for task in np.flatnonzero((counts == 0) & (weights > 0))[:1]:
@@ -196,12 +217,16 @@ def _factor(text: str, tasks: str) -> Iterator[Task]:
         elif name == "rating":
             for low, high in pairwise(map(float, values.split(".."))):
                 yield Task(f"rating {low:g} to {high:g}", AS_STORED, name, low, high)
+        elif name == "board" and values:
+            for told in map(str.strip, values.split(",")):
+                yield Task(told, board=told)
         else:
             raise ValueError(name)
     except ValueError:
         raise ValueError(
             f"tasks={tasks!r}: {text.strip()!r} is no factor; write blanks=2..12, grade, "
-            f"grade={GRADES[0]},{GRADES[-1]}, rating=0..10..100, puzzle=0..999, ' x ' between them"
+            f"grade={GRADES[0]},{GRADES[-1]}, rating=0..10..100, puzzle=0..999, board=4x4,9x9, "
+            "' x ' or ' + ' between them"
         ) from None
 
 
@@ -216,10 +241,12 @@ def _numbers(values: str) -> Iterator[int]:
 
 
 def _combine(chosen: tuple[Task, ...], tasks: str) -> Task:
-    """Return the task that meets all of the chosen ones, at most one of blanks and of a column."""
-    parts = [task for task in chosen if task.column]
-    blanks = [task.blanks for task in chosen if not task.column]
-    if len(parts) > 1 or len(blanks) > 1:
-        raise ValueError(f"tasks={tasks!r}: multiply blanks with one other factor")
-    name = ", ".join(task.name for task in chosen)
-    return parts[0]._replace(name=name, blanks=blanks[0])
+    """Return the task that meets all of the chosen ones."""
+    merged: dict[str, Any] = {}
+    for task in chosen:
+        told = {k: v for k, v in task._asdict().items() if v != Task._field_defaults.get(k)}
+        del told["name"]
+        if merged.keys() & told.keys():
+            raise ValueError(f"tasks={tasks!r}: multiply boards, blanks and one other factor")
+        merged |= told
+    return Task(", ".join(task.name for task in chosen), **merged)

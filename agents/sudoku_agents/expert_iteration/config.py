@@ -9,11 +9,13 @@ from typing import ClassVar
 from sudoku_agents.best_first_search import BestFirstConfig
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym.plugins import find_env
+from sudoku_gym.puzzles.sources import PuzzleSource
 from sudoku_gym.storage.checks import check_counts, check_shares
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks import FactorGraphConfig
 from sudoku_learning.recurrent import RecurrentConfig
 from sudoku_learning.training import CurriculumConfig, EnvId, OptimizerConfig, TrainingConfig
+from sudoku_learning.training.environments import held_out_source
 
 
 @registered("expert-iteration")
@@ -35,7 +37,9 @@ class ExpertIterationConfig(TrainingConfig):
     shares: tuple[float, ...] = (0.1, 0.9)
     """relative shares of the updates, among the environments that have joined"""
     join_at: float = 0.8
-    """the next environment joins when the search solves this share of the latest one's puzzles"""
+    """the next environment joins when the search solves this share of the latest one's puzzles. A
+    curriculum whose tasks name boards chooses instead, and its weights take the place of `shares`:
+    curriculum:bandit --curriculum.tasks board=4x4,9x9"""
     run: Path = Path("runs/expert-iteration")
     """folder for checkpoints and curves"""
     games: int = 128
@@ -96,3 +100,7 @@ class ExpertIterationConfig(TrainingConfig):
             )
         for env in self.envs:
             find_env(env)
+
+    def other_sources(self) -> list[PuzzleSource]:
+        """Return the validation puzzles of the environments beside `env`."""
+        return [held_out_source(env) for env in self.envs if env != self.env]

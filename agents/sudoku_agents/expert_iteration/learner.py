@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from sudoku_agents.expert_iteration.config import ExpertIterationConfig
 from sudoku_curricula import curves
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import Blanks
+from sudoku_gym.puzzles.tasks import TaskWeights
 from sudoku_learning.networks import POLICY_AND_VALUE, Network
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.recurrent import (
@@ -100,8 +102,9 @@ EVALUATIONS = "search/evaluations"
 class ExpertIterationLearner(SamplingLearner):
     """Learns from what its own search solves.
 
-    An iteration gives the search new puzzles of each environment that has joined. What it solves
-    goes into a pool for each environment, and the network is trained on boards from there.
+    An iteration gives the search new puzzles of each environment that takes part: those that have
+    joined, or those of the boards that the curriculum draws, if its tasks name boards. What it
+    solves goes into a pool for each environment, and the network is trained on boards from there.
     """
 
     def __init__(self, config: ExpertIterationConfig, random: RunGenerators) -> None:
@@ -119,26 +122,23 @@ class ExpertIterationLearner(SamplingLearner):
 
     def learn(self, blanks: Blanks, random: RunGenerators, progress: Progress) -> Report:
         """Search new puzzles, and update the network on the pools."""
-        labels = self._label(blanks, random.numpy)
+        wanted = self._shares(blanks)
+        labels = self._label(wanted, blanks, random.numpy)
         for env, part in labels.items():
             self._pools[env].add(part.puzzles, part.solutions)
-        shares = {
-            env: share
-            for env, share in zip(self._joined, self.config.shares, strict=False)
-            if len(self._pools[env])
-        }
+        shares = {env: share for env, share in wanted.items() if len(self._pools[env])}
         if not shares:
             raise ValueError(
-                f"the search solved no puzzle of {self._joined[0]}: begin with smaller boards, or "
-                "give it more evaluations"
+                f"the search solved no puzzle of {', '.join(wanted)}: begin with smaller boards, "
+                "or give it more evaluations"
             )
         self.optimizer.schedule(progress.share)
         count, rng = self.config.recurrent.updates, random.numpy
         own = [self._batch(env, rng) for env in shares]
         batches = draw_batches(own, count, rng, list(shares.values()))
         means = run_updates(self.network, self.optimizer, batches)
-        latest = labels.get(self._joined[-1], NO_LABELS)
-        report = self._report(sum(map(len, batches)), means, latest)
+        latest = labels.get(list(wanted)[-1], NO_LABELS)
+        report = self._report(len(wanted), sum(map(len, batches)), means, latest)
         # Nothing is tried once the latest environment's pool is full: then the next one joins too.
         if not latest.tried or latest.solved >= self.config.join_at * latest.tried:
             self._joined = self._envs[: len(self._joined) + 1]
@@ -151,18 +151,26 @@ class ExpertIterationLearner(SamplingLearner):
     def state(self) -> LearnerState:
         """Return weights, optimizer, pools, and how many environments have joined."""
         arrays: dict[str, NDArray[np.generic]] = {}
-        for env in self._joined:
-            arrays |= self._pools[env].arrays(f"{env}.")
+        for env, pool in self._pools.items():
+            arrays |= pool.arrays(f"{env}.") if len(pool) else {}
         return replace(self.trained.state(), arrays=arrays, numbers={"joined": len(self._joined)})
 
     def restore(self, state: LearnerState) -> None:
         """Restore the state of a learner with the same configuration."""
         self.trained.restore(state)
         self._joined = self._envs[: state.numbers["joined"]]
-        for env in self._joined:
-            self._pools[env].restore(state.arrays, f"{env}.")
+        for env, pool in self._pools.items():
+            if f"{env}.{pool.KINDS[0]}" in state.arrays:
+                pool.restore(state.arrays, f"{env}.")
 
-    def _report(self, steps: int, means: dict[str, float], latest: Labels) -> Report:
+    def _shares(self, blanks: Blanks) -> dict[str, float]:
+        """Return the environments that take part, and their relative shares of the updates."""
+        if not _names_boards(blanks):
+            return dict(zip(self._joined, self.config.shares, strict=False))
+        shares = {env: blanks.on(self._pools[env].geometry.name).sum() for env in self._envs}
+        return {env: share for env, share in shares.items() if share}
+
+    def _report(self, envs: int, steps: int, means: dict[str, float], latest: Labels) -> Report:
         known = sum(len(pool) for pool in self._pools.values())
         points = {
             curves.POLICY_LOSS: means["policy"],
@@ -171,7 +179,7 @@ class ExpertIterationLearner(SamplingLearner):
             PLACEMENT_LOSS: means["placements"],
             curves.TRAINING_COMPLETION: means["solved"],
         }
-        columns = {"envs": str(len(self._joined)), "labelled": f"{known:,}"}
+        columns = {"envs": str(envs), "labelled": f"{known:,}"}
         if latest.tried:
             points[SEARCHED] = latest.solved / latest.tried
             points[EVALUATIONS] = latest.evaluations / latest.tried
@@ -186,15 +194,19 @@ class ExpertIterationLearner(SamplingLearner):
             },
         )
 
-    def _label(self, blanks: Blanks, rng: np.random.Generator) -> dict[str, Labels]:
-        """Search new puzzles for every active environment whose pool is not full."""
+    def _label(
+        self, wanted: Mapping[str, float], blanks: Blanks, rng: np.random.Generator
+    ) -> dict[str, Labels]:
+        """Search new puzzles for every wanted environment whose pool is not full."""
         config, labels = self.config, {}
-        for env in self._joined:
+        for env, share in wanted.items():
             pool = self._pools[env]
             if len(pool) >= config.pool:
                 continue
             games = _scaled(config.games, pool.geometry)
             stored = round(config.as_stored * games) if env == config.env else games
+            if _names_boards(blanks):
+                games, stored = _scaled(config.games * share, pool.geometry), 0
             tasks = split_games(stored, None, config.ray, rng, env)
             tasks += split_games(games - stored, blanks, config.ray, rng, env)
             found = self.sampler.sample(self.played.state_dict(), tasks)
@@ -207,7 +219,12 @@ class ExpertIterationLearner(SamplingLearner):
         return LabelledBatch(self.network, pool, config.recurrent, count, rng)
 
 
-def _scaled(boards: int, geometry: Geometry) -> int:
+def _names_boards(blanks: Blanks) -> TypeGuard[TaskWeights]:
+    """Whether these are tasks of several boards."""
+    return isinstance(blanks, TaskWeights) and bool(blanks.tasks.boards)
+
+
+def _scaled(boards: float, geometry: Geometry) -> int:
     """Turn a number of boards of 81 cells into one of other boards, at most twice as many."""
     return max(1, round(boards * min(2.0, 81 / geometry.num_cells)))
 

@@ -105,6 +105,10 @@ class TrainingConfig:
         """Return the puzzles of held-out games, by default the validation split of `env`."""
         return held_out_source(self.env)
 
+    def other_sources(self) -> list[PuzzleSource]:
+        """Return those of further boards, which tasks may name: none but with several `envs`."""
+        return []
+
     def to_json(self) -> dict[str, Any]:
         """Return the configuration fit for JSON, with the name of the agent it makes."""
         return {"agent": self.agent, **to_json(self)}

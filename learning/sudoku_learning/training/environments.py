@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypeAlias
 
 import gymnasium as gym
@@ -20,6 +20,7 @@ from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles import banks, files
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
 from sudoku_gym.puzzles.splitting import Parts, training_and_held_out
+from sudoku_gym.puzzles.tasks import TaskWeights
 from sudoku_gym.registration import ANY_BOARD, ENVIRONMENTS
 
 
@@ -54,9 +55,9 @@ be the name of a bank or a file of puzzles too."""
 class HeldOut:
     """Evaluates a policy on `games` held-out puzzles a call; the callback of a curriculum.
 
-    `rng` draws them from a source such as `resolve_source("4x4", "validation")`; `actions` as in
-    `SudokuEnv`. `latest` is the result of the last call, None before the first, and `puzzles` int8
-    `[games, N, N]` are what it played.
+    `rng` draws them from a source such as `resolve_source("4x4", "validation")`, or from that of
+    `others` whose board a task names; `actions` as in `SudokuEnv`. `latest` is the result of the
+    last call, None before the first, and `puzzles` int8 `[games, N, N]` are what it played.
     """
 
     def __init__(
@@ -66,19 +67,24 @@ class HeldOut:
         games: int,
         rng: np.random.Generator,
         actions: Actions = "legal",
+        others: Sequence[PuzzleSource] = (),
     ) -> None:
         self.latest: Evaluation | None = None
         self.games = games
         self._policy = policy
         self._source = source
+        self._boards = {each.geometry.name: each for each in (*others, source)}
         self._rng = rng
         self._actions = actions
 
     def __call__(self, blanks: Blanks, games: int | None = None) -> tuple[int, int]:
         """Play puzzles with `blanks` (None: as stored); return the numbers of solved and of all."""
-        self.puzzles, _ = self._source.sample(games or self.games, blanks, self._rng)
+        source = self._source
+        if isinstance(blanks, TaskWeights):  # of one task
+            source = self._boards.get(blanks.tasks.each[blanks.weights.argmax()].board, source)
+        self.puzzles, _ = source.sample(games or self.games, blanks, self._rng)
         self.latest = evaluate(
-            self._policy, self.puzzles, geometry=self._source.geometry, actions=self._actions
+            self._policy, self.puzzles, geometry=source.geometry, actions=self._actions
         )
         return int(self.latest.solved.sum()), len(self.latest.solved)
 

@@ -20,7 +20,7 @@ from sudoku_curricula.curriculum import Curriculum, check_held_out
 from sudoku_gym.evaluation.tables import duration
 from sudoku_gym.policies.loading import checkpoints_of
 from sudoku_gym.puzzles.sources import Blanks, table_of
-from sudoku_gym.puzzles.tasks import PuzzleWeights
+from sudoku_gym.puzzles.tasks import PuzzleWeights, TaskWeights
 from sudoku_gym.storage.atomic import locked, write_json
 from sudoku_gym.storage.reading import error_context
 from sudoku_learning.training.checkpoint import (
@@ -74,7 +74,7 @@ class Training(Generic[_Config]):
     ) -> None:
         self.config = config
         self.random = RunGenerators(config.seed)
-        self._source = config.held_out_source()
+        self._source, self._others = config.held_out_source(), config.other_sources()
         self.learner = make_learner(config, self.random)
         self.curriculum = Curriculum(
             config.curriculum.build(),
@@ -194,7 +194,7 @@ class Training(Generic[_Config]):
         """Play held-out games, and return the points of their curves."""
         learner, games = self.learner, self.config.validation_games
         held_out = HeldOut(
-            learner.policy(), self._source, games, self.random.numpy, learner.actions
+            learner.policy(), self._source, games, self.random.numpy, learner.actions, self._others
         )
         self._held_out = held_out
         at_level, minimal = self.curriculum.report_held_out(held_out)
@@ -206,7 +206,16 @@ class Training(Generic[_Config]):
         }
 
     def _set_blanks(self, blanks: Blanks) -> None:
-        if not isinstance(blanks, PuzzleWeights):
+        if isinstance(blanks, TaskWeights) and blanks.tasks.boards:
+            sources = {each.geometry.name: each for each in (*self._others, self._source)}
+            for board in blanks.tasks.boards:
+                if board not in sources:
+                    raise ValueError(
+                        f"tasks={blanks.tasks.text!r}: no environment here has {board}"
+                    )
+                if blanks.on(board).any():
+                    table_of(sources[board], blanks)
+        elif not isinstance(blanks, PuzzleWeights):
             table_of(self._source, blanks)  # refuses tasks that can't be played
         self._blanks = blanks
 
