@@ -51,7 +51,6 @@ def test_floors_are_written_and_not_played_twice(tmp_path, monkeypatch):
          "--out {out} --runs {runs}", "orbits"),
         ("neural_9x9", "nine --models cnn --minutes 0.005 --count 9 --distinct 9 "
          "--out {out} --runs {runs}", "| cnn"),
-        ("dqn", "--parts 4x4 --iterations 1 --stored 50 --seeds 0", "deep Q, seed 0"),
         ("reproduce_calphazero", "--parts mlp --runs {runs} --out {out} --count 6 --games 4 "
          "--simulations 3 --play-with 2 --level-iterations 1 --checks 1 --minutes 0.002",
          "3 simulations"),

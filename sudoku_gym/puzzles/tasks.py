@@ -217,7 +217,7 @@ def _factor(text: str, tasks: str) -> Iterator[Task]:
         elif name == "rating":
             for low, high in pairwise(map(float, values.split(".."))):
                 yield Task(f"rating {low:g} to {high:g}", AS_STORED, name, low, high)
-        elif name == "board" and values:
+        elif name == "board" and re.fullmatch(r"\w+( *, *\w+)*", values):
             for told in map(str.strip, values.split(",")):
                 yield Task(told, board=told)
         else:

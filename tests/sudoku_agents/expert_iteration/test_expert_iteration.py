@@ -18,7 +18,7 @@ from sudoku_agents.expert_iteration.learner import (
 )
 from sudoku_agents.expert_iteration.policy import load
 from sudoku_curricula.curves import COMPLETION_RATE, TRAINING_COMPLETION, read_curves
-from sudoku_curricula.schedules import ConstantConfig
+from sudoku_curricula.schedules import ConstantConfig, TargetConfig, UniformConfig
 from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import SolverPolicy
@@ -118,12 +118,32 @@ def test_the_average_of_the_weights_is_what_plays(tmp_path):
             assert torch.equal(value, getattr(again, network).state_dict()[name])
 
 
+BY_BOARD = UniformConfig("board=4x4,6x6")
+
+
+def test_a_curriculum_chooses_among_boards(tmp_path):
+    easy_first = TargetConfig("board=4x4,6x6")
+    training = train(small(tmp_path / "run", curriculum=easy_first, evaluate_every=10))
+    four, six = training.learner._pools.values()
+    assert training.step().columns["envs"] == "1" and len(four) > len(six) == 0
+    known, schedule = len(four), training.curriculum.schedule
+    schedule.difficulty = 0.25
+    assert [*training.learner._shares(schedule.blanks()).values()] == [0.75, 0.25]
+    schedule.difficulty = 1.0
+    training._set_blanks(schedule.blanks())
+    training.step()
+    assert len(four) == known and len(six) > 0
+    assert training._evaluate().keys() >= {COMPLETION_RATE}
+    with pytest.raises(ValueError, match="no environment here has 9x9"):
+        train(small(tmp_path / "other", curriculum=UniformConfig("board=4x4,9x9")))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("average", [0.0, 0.9])
-def test_an_interrupted_run_continues_to_the_bit(tmp_path, monkeypatch, average):
-    whole = train(small(tmp_path / "whole", average=average))
+@pytest.mark.parametrize("changes", [{}, {"average": 0.9}, {"curriculum": BY_BOARD}])
+def test_an_interrupted_run_continues_to_the_bit(tmp_path, monkeypatch, changes):
+    whole = train(small(tmp_path / "whole", **changes))
     whole.run()
-    interrupted = train(small(tmp_path / "parts", average=average))
+    interrupted = train(small(tmp_path / "parts", **changes))
     step, done = Training.step, []
 
     def step_or_stop(training):
@@ -135,7 +155,7 @@ def test_an_interrupted_run_continues_to_the_bit(tmp_path, monkeypatch, average)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(Training, "step", step_or_stop)
         interrupted.run()
-    resumed = train(small(tmp_path / "parts", resume=True, average=average))
+    resumed = train(small(tmp_path / "parts", resume=True, **changes))
     assert resumed.iteration == 2
     resumed.run()
     assert torch.equal(weights_of(resumed), weights_of(whole))

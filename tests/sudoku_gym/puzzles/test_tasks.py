@@ -35,8 +35,30 @@ def test_fine_grades_are_tasks_too():
     assert table.counts.tolist() == [(fine == 3).sum(), (fine == 5).sum(), (bank.grades == 4).sum()]
 
 
+def test_boards_share_tasks_and_each_environment_draws_its_own():
+    text = "board=4x4 x blanks=3,5 + board=9x9 x grade=search x blanks=20,stored"
+    assert [task.name for task in Tasks(text).each] == [
+        *("4x4, 3 blanks", "4x4, 5 blanks", "9x9, search, 20 blanks", "9x9, search, as stored")
+    ]
+    assert Tasks(text).boards == ["4x4", "9x9"]
+    for board, drawn in (("4x4", [0.25, 0.75, 0, 0]), ("9x9", [0, 0, 0.5, 0.5])):
+        envs = gym.make_vec(f"Sudoku{board}-v0", num_envs=2000)
+        envs.unwrapped.set_blanks(weighted(text, 1, 3, 2, 2))
+        observations, infos = envs.reset(seed=0)
+        shares = np.bincount(infos["task"], minlength=4) / 2000
+        assert shares == pytest.approx(drawn, abs=0.04)
+        of_first = (observations == 0).sum((1, 2))[infos["task"] == np.argmax(np.array(drawn) > 0)]
+        assert set(of_first.tolist()) == {3 if board == "4x4" else 20}
+        with pytest.raises(ValueError, match="not all zero"):
+            envs.unwrapped.set_blanks(weighted(text, *np.array(drawn) == 0))
+
+
 @pytest.mark.parametrize(
-    "text", ["", "blanks=a", "size=4", "grade=easy", "blanks=5..2", "grade x puzzle=0..3"]
+    "text",
+    [
+        *("", "blanks=a", "size=4", "grade=easy", "blanks=5..2", "grade x puzzle=0..3", "board"),
+        *("blanks=3 x blanks=4", "board=4x4 x board=9x9", "board=4x4 +", "board=4x4 + size=4"),
+    ],
 )
 def test_other_texts_are_refused(text):
     with pytest.raises(ValueError, match=r"tasks="):

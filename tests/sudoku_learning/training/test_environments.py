@@ -6,9 +6,11 @@ import pytest
 
 pytest.importorskip("torch")
 
-from sudoku_gym import puzzles
+from sudoku_gym import load_policy, puzzles
 from sudoku_gym.puzzles import PuzzleSet, files
+from sudoku_gym.puzzles.tasks import TaskWeights
 from sudoku_learning.training.environments import (
+    HeldOut,
     geometry_of_env,
     held_out_source,
     training_envs,
@@ -83,3 +85,14 @@ def test_an_environment_without_a_vector_form_says_how_to_register(register):
         ValueError, match=r"no vector environment of this suite: .*sudoku_gym.regis"
     ):
         training_envs("Mine-v0", 2)
+
+
+def test_held_out_games_are_on_the_board_that_the_task_names():
+    four, six = map(held_out_source, ("Sudoku4x4-v0", "Sudoku6x6-v0"))
+    random = np.random.default_rng(0)
+    play = HeldOut(load_policy("naked-singles"), four, 3, random, others=[six])
+    tasks = TaskWeights.equal("board=4x4 + board=6x6 x blanks=2")
+    for weights, shape in ([1, 0], (3, 4, 4)), ([0, 1], (3, 6, 6)):
+        _, count = play(TaskWeights(tasks.tasks, np.array(weights, float)))
+        assert count == 3 and play.puzzles.shape == shape
+    assert (play.puzzles == 0).sum((1, 2)).tolist() == [2, 2, 2]
