@@ -171,7 +171,7 @@ def run_config(part: str, config: Config) -> CAlphaZeroConfig:
         )
     rate = CONTROLS.get(part) or config.learning_rate
     return CAlphaZeroConfig(
-        run=config.runs / (f"{part}-{config.seed}" if config.seed else part),
+        run=folder(part, config),
         seed=config.seed,
         iterations=2**31,
         extra_iterations=2**31,
@@ -190,6 +190,11 @@ def run_config(part: str, config: Config) -> CAlphaZeroConfig:
         optimizer=OptimizerConfig(rate, config.batch_size),
         network=NETWORKS.get(part, MLP),
     )
+
+
+def folder(part: str, config: Config) -> Path:
+    """Return the folder of a run: one for each part, and in it one for each seed."""
+    return config.runs / part / f"seed-{config.seed}"
 
 
 def train(part: str, rows: Sequence[Row], config: Config) -> Iterator[list[Row]]:
@@ -288,11 +293,11 @@ def floors(config: Config) -> Iterator[Row]:
 
 def simulations(config: Config) -> Iterator[Row]:
     """Play the networks that were trained with each number of simulations."""
-    trained = [name for name in NETWORKS if (config.runs / name / "config.json").exists()]
+    trained = [name for name in NETWORKS if (folder(name, config) / "config.json").exists()]
     if not trained:
         raise ValueError(f"{config.runs} holds no network: train with --parts mlp simulations")
     for name in trained:
-        network = load(config.runs / name).network
+        network = load(folder(name, config)).network
         for row in play(network, config.blanks, config.play_with, config):
             yield {"network": name, **row}
 
@@ -301,10 +306,10 @@ def retries(config: Config) -> Iterator[Row]:
     """Go on where a game failed: section 6 to the letter, and the best-first search."""
     hard = puzzles.load("9x9-hard", "test")[: config.count].puzzles
     played = {"calphazero, 9x9-hard": (PRETRAINED, hard)}
-    if (config.runs / "mlp" / "config.json").exists():
-        played["mlp, random 4x4"] = config.runs / "mlp", sets(config.blanks, config)["random"]
-    for name, (folder, boards) in played.items():
-        network = load(folder).network
+    if (folder("mlp", config) / "config.json").exists():
+        played["mlp, random 4x4"] = folder("mlp", config), sets(config.blanks, config)["random"]
+    for name, (checkpoint, boards) in played.items():
+        network = load(checkpoint).network
         yield figures_of(name, "no search, no restarts", NetworkPolicy(network), boards, "legal")
         retry, best_first = RetrySolver(network, 20), BestFirstSolver(network, BestFirstConfig())
         for player, solver in ("retry-paper", retry), ("best-first", best_first):
