@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 from results import Results, Row
@@ -50,22 +51,24 @@ class MultiverseTables(Options):
     """how the puzzles are divided"""
     epochs: int | None = None
     """at most so many epochs"""
+    drawn: tuple[int, ...] = (0,)
+    """seeds of the division; several take the place of the paper's nine folds"""
 
     def run(self, results: Results) -> None:
         """Train and play whatever the file lacks."""
-        for division in self.divisions:
-            for name in self.models:
-                model, epochs = MULTIVERSES[name]
-                parts = PuzzlesConfig(division, distinct=self.distinct)
-                config = MultiverseTraining(
-                    run=self.runs / f"multiverse-{name.replace(' ', '-')}-{division}-{self.seed}",
-                    seed=self.seed,
-                    model=model,
-                    puzzles=parts,
-                    **QUIETLY,
-                )
-                last = min(epochs, self.epochs or epochs)
-                by_epoch(results, {"model": name, "division": division}, config, last, self)
+        for division, name, drawn in product(self.divisions, self.models, self.drawn):
+            model, epochs = MULTIVERSES[name]
+            title = f"multiverse-{name.replace(' ', '-')}-{division}-{self.seed}"
+            config = MultiverseTraining(
+                run=self.runs / (f"{title}-{drawn}" if drawn else title),
+                seed=self.seed,
+                model=model,
+                puzzles=PuzzlesConfig(division, self.distinct, drawn),
+                **QUIETLY,
+            )
+            key = {"model": name, "division": division}
+            key |= {"drawn": drawn} if self.drawn != (0,) else {}
+            by_epoch(results, key, config, min(epochs, self.epochs or epochs), self)
 
 
 TRANSFORMERS = ((16, 2), (16, 4), (32, 2), (32, 4), (128, 2), (128, 4), (24, 6), (96, 6))
