@@ -120,6 +120,27 @@ def test_every_schedule_and_every_curve_is_listed():
     assert [name for name in [*SCHEDULES, *curves] if f"`{name}`" not in text] == []
 
 
+def printed_columns():
+    """Yield what `sudoku-gym train` may print as heads: keys beside the word `columns`."""
+    loop = ROOT / "learning/sudoku_learning/training/loop.py"
+    for file in [loop, *(f for s in SOURCES[3:] for f in (ROOT / s).rglob("*.py"))]:
+        text = file.read_text("utf-8")
+        for function in ast.walk(ast.parse(text)) if file == loop or "Report(" in text else ():
+            nodes = [*ast.walk(function)] if isinstance(function, ast.FunctionDef) else []
+            if "columns" in {getattr(n, "arg", getattr(n, "id", "")) for n in nodes}:
+                others = [n.value for n in nodes if getattr(n, "arg", "") == "metrics"]
+                dicts = [n for n in nodes if isinstance(n, ast.Dict) and n not in others]
+                yield from (k.value for d in dicts for k in d.keys if isinstance(k, ast.Constant))
+
+
+def test_every_column_of_a_trainer_is_explained():
+    text = (DOCS / "agents.md").read_text("utf-8").partition("### Columns")[2]
+    explained = re.findall(r"`([^`]+)`", "".join(re.findall(r"^\|(.*?)\|", text, re.M)))
+    printed = set(printed_columns())
+    assert {"left", "minimal", "log Z", "search solved", "network"} < printed
+    assert printed == set(explained) and len(explained) == len(printed)
+
+
 def directives():
     """Return what the pages of the reference show: each `::: name`, and its members if not all."""
     found = {}

@@ -64,9 +64,9 @@ class CAlphaZeroLearner(SamplingLearner):
                 curves.LEARNING_RATE: self.optimizer.learning_rate,
             },
             columns={
-                "policy": f"{means['policy']:.3f}",
-                "value": f"{means['value']:.4f}",
-                "sampled": f"{games.solved.mean():.1%}",
+                "policy loss": f"{means['policy']:.3f}",
+                "value loss": f"{means['value']:.4f}",
+                "games solved": f"{games.solved.mean():.1%}",
             },
             metrics={"policy_accuracy": (round(means["accuracy"] * trained), trained)},
         )

@@ -189,7 +189,7 @@ class DQNLearner(SamplingLearner):
                 "loss": f"{means['loss']:.4f}",
                 "error": f"{means['error']:.3f}",
                 "hindsight": f"{means['hindsight']:.1%}",
-                "sampled": f"{games.solved.mean():.1%}",
+                "games solved": f"{games.solved.mean():.1%}",
             },
         )
 

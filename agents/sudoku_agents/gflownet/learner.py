@@ -88,7 +88,7 @@ class GFlowNetLearner(SamplingLearner):
             },
             columns={
                 **{head: f"{value:.3f}" for head, value in columns.items()},
-                "sampled": f"{solved / played:.1%}",
+                "games solved": f"{solved / played:.1%}",
             },
         )
 
