@@ -29,20 +29,20 @@ SIDES = ("left", "right")
 def layout(policies: Sequence[str], first: tuple[str, str], trust: bool = False) -> gr.Blocks:
     """Lay out the page, on which `policies` may be chosen, with options; `first` play at first."""
     with gr.Blocks(title="Sudoku Gym", analytics_enabled=False) as page:
-        gr.Markdown("# Sudoku Gym\nWatch policies play a puzzle, move by move, or place digits.")
+        gr.Markdown("# Sudoku Gym\nThe darker a candidate, the surer the policy is of it.")
         chosen = _fields(policies, first)
         with gr.Row():
-            play = gr.Button("Play", variant="primary", elem_id="play")
+            play = gr.Button("Play", variant="primary", elem_id="play", min_width=48)
             stop, back, step, new = (
-                gr.Button(text, elem_id=text.split()[0].lower())
-                for text in ("Stop", "Back", "Step", "New game")
+                gr.Button(text, elem_id=text.lower(), min_width=48)  # all in a row on a phone
+                for text in ("Stop", "Back", "Step", "New")
             )
-        with gr.Row():
-            digit = gr.Radio([], label="A click on a blank cell places", elem_id="digit")
-            pace = gr.Slider(0.1, 3.0, 0.5, step=0.1, label="Seconds a move")
         games = gr.State((None,) * len(SIDES))
         with gr.Row():
             sides = [_side(name) for name in SIDES]
+        with gr.Row():
+            digit = gr.Radio([], label="A click on a blank places", elem_id="digit", min_width=250)
+            pace = gr.Slider(0.1, 3.0, 0.5, step=0.1, label="Seconds a move")
         clock = gr.Timer(active=False)
         shown = [games, clock, *(part for side in sides for part in side)]
         changes = [page.load, new.click]
@@ -70,9 +70,9 @@ def _fields(policies: Sequence[str], first: tuple[str, str]) -> list[Any]:
         ]
     with gr.Row():
         for side, name in zip(SIDES, first, strict=True):
-            label = f"Plays on the {side}; with options: name?key=value&key=value"
-            names = [*policies, NOBODY]
-            fields.append(gr.Dropdown(names, value=name, allow_custom_value=True, label=label))
+            label = f"On the {side}: name?option=value"
+            given: dict[str, Any] = {"value": name, "allow_custom_value": True, "min_width": 220}
+            fields.append(gr.Dropdown([*policies, NOBODY], label=label, **given))
     return fields
 
 
