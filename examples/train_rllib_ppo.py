@@ -36,6 +36,7 @@ def main(argv=None):
     parser.add_argument("--schedule", help=f"{', '.join(SCHEDULES)}; options as name?key=value&...")
     parser.add_argument("--runners", type=int, default=0, help="processes that sample, a core each")
     parser.add_argument("--address", default="local", help="of a cluster; else Ray starts here")
+    parser.add_argument("--reward", default="sparse", help="or terminal, or a module:function")
     parser.add_argument("--smoke", action="store_true", help="a few steps and puzzles only")
     options = parser.parse_args(argv)
     torch.set_num_threads(1)  # more threads on a small network are slower
@@ -47,9 +48,9 @@ def main(argv=None):
     curriculum = configure_schedule(options.schedule or usual)
     steps, every = (8_192, 4_096) if options.smoke else (options.steps, 16_384)
     bank = f"{options.size}x{options.size}"
-    config = ppo_config(f"Sudoku{bank}-v0", curriculum=curriculum, evaluate_every=every)
-    if bank == "9x9":
-        config.training(**AT_9X9)
+    given = {"evaluate_every": every, "reward": options.reward}
+    config = ppo_config(f"Sudoku{bank}-v0", curriculum=curriculum, **given)
+    config.training(**AT_9X9 if bank == "9x9" else {})
     config.env_runners(num_env_runners=options.runners)  # 0: sampling is in this process
     algorithm = config.debugging(seed=options.seed).build_algo()
     untrained = copy.deepcopy(algorithm.get_module())
@@ -67,8 +68,7 @@ def main(argv=None):
     print(f"\nseed {options.seed}, {trained:,} steps, {minutes:.1f} busy minutes")
     # The network knows the graph of the board, and random weights may play well by that alone.
     players = {name: load_policy(name) for name in ("masked-random", "naked-singles")}
-    players["untrained"] = RLlibPolicy(untrained)
-    players["PPO"] = RLlibPolicy(algorithm.get_module())
+    players |= {"untrained": RLlibPolicy(untrained), "PPO": RLlibPolicy(algorithm.get_module())}
     test = puzzles.load(bank, split="test")[:: 100 if options.smoke else 1]
     results = compare(players, test)
     algorithm.stop()

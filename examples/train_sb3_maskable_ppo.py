@@ -38,6 +38,7 @@ def main(argv=None):
     parser.add_argument("--minutes", type=float, help="processor time to train, instead of --steps")
     parser.add_argument("--body", choices=BODIES, default="factor-graph", help="of the network")
     parser.add_argument("--schedule", help=f"{', '.join(SCHEDULES)}; options as name?key=value&...")
+    parser.add_argument("--reward", default="sparse", help="or terminal, or a module:function")
     parser.add_argument("--smoke", action="store_true", help="a few steps and puzzles only")
     options = parser.parse_args(argv)
     smoke, bank = options.smoke, f"{options.size}x{options.size}"
@@ -50,9 +51,8 @@ def main(argv=None):
 
     # The return is 1 if the puzzle is solved and 0 if not, so the value is the chance of success.
     # Play beyond a dead end would teach nothing.
-    env = make_vec_env(
-        f"Sudoku{bank}-v0", 128, blanks=schedule.blanks(), reward="sparse", end_at_dead_end=True
-    )
+    rules = {"reward": options.reward, "end_at_dead_end": True}
+    env = make_vec_env(f"Sudoku{bank}-v0", 128, blanks=schedule.blanks(), **rules)
     model = MaskablePPO(
         FactorGraphPolicy,
         VecMonitor(env),

@@ -48,6 +48,7 @@ class CAlphaZeroConfig(TrainingConfig):
 
     agent: ClassVar[str] = "calphazero"
     fixed: ClassVar[tuple[str, ...]] = (*TrainingConfig.fixed, "network", "replay_iterations")
+    no_reward: ClassVar[str] = "its compiled search knows two, --search.reward terminal or sparse"
 
     run: Path = Path("runs/calphazero")
     """folder for checkpoints and curves"""

@@ -47,7 +47,10 @@ class GFlowNetConfig(TrainingConfig):
     """Train a GFlowNet, which learns to sample the solutions of a board uniformly."""
 
     agent: ClassVar[str] = "gflownet"
-    fixed: ClassVar[tuple[str, ...]] = (*TrainingConfig.fixed, "order", "network", "weights")
+    fixed: ClassVar[tuple[str, ...]] = (
+        *TrainingConfig.fixed,
+        *("order", "network", "weights", "reward"),
+    )
 
     run: Path = Path("runs/gflownet")
     """folder for checkpoints and curves"""
@@ -67,9 +70,12 @@ class GFlowNetConfig(TrainingConfig):
     """backward trajectories from earlier solutions, as a share of the forward ones"""
     replay: int = 4096
     """number of latest solutions kept for this"""
+    reward: str = "sparse"
+    """of the board at which a trajectory ends: `sparse`, 1 if it is solved; or a function's
+    module:attribute, boards int8 [B, N, N] -> float [B], with a balance loss"""
     min_log_reward: float = -18.0
-    """log of the reward of a dead end; that of a solved board is 1. The flow to dead ends has to
-    stay small beside the solutions, and there are many of them without an order"""
+    """log of the least reward, that of a dead end with `sparse`. The flow to dead ends has to stay
+    small beside the solutions, and there are many of them without an order"""
     loss: BalanceConfig = field(default_factory=BalanceConfig)
     """the loss"""
     network: NetworkConfig = field(default_factory=FactorGraphConfig)
@@ -102,9 +108,10 @@ class GFlowNetConfig(TrainingConfig):
                 f"least 2 (4 are usual), not {self.repeats}"
             )
         check_shares(self, "epsilon")
-        if self.loss.kind == "maximum-likelihood" and not isinstance(
-            self.network, FactorGraphConfig
-        ):
-            raise ValueError("maximum-likelihood needs a recurrent body: network:factor-graph")
+        if self.loss.kind == "maximum-likelihood":
+            if not isinstance(self.network, FactorGraphConfig):
+                raise ValueError("maximum-likelihood needs a recurrent body: network:factor-graph")
+            if self.reward != "sparse":
+                raise ValueError("maximum-likelihood learns from solutions: it takes no reward")
         if not 0 <= self.replayed <= 1000:
             raise ValueError(f"replayed must lie in [0, 1000], but is {self.replayed}")

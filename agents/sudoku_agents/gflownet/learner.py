@@ -17,6 +17,7 @@ from sudoku_agents.gflownet.trajectories import (
     sample_backward_trajectories,
 )
 from sudoku_curricula import curves
+from sudoku_gym.plugins import load_attribute
 from sudoku_gym.puzzles.sources import Blanks, PuzzleSource
 from sudoku_learning.networks.network import seeded
 from sudoku_learning.recurrent import (
@@ -51,6 +52,7 @@ class GFlowNetLearner(SamplingLearner):
         make = partial(FlowNetwork, config.network, self._geometry)
         self.network: FlowNetwork = seeded(int(random.numpy.integers(2**32)), make).eval()
         load_initial_weights(config.weights, config, self.network)
+        self._reward = None if config.reward == "sparse" else load_attribute(config.reward)
         self._uses_balance_loss = config.loss.kind != "maximum-likelihood"
         self.optimizer = Optimizer(self.network, config.optimizer)
         self.replay = LabelPool(self._geometry, config.replay)
@@ -112,14 +114,8 @@ class GFlowNetLearner(SamplingLearner):
         groups = torch.arange(len(trained)) // repeats
         self.network.train()
         inner_flows = config.loss.kind == "sub-trajectory-balance"
-        estimates = log_z_estimates(
-            self.network,
-            trained,
-            self._geometry,
-            config.order,
-            config.min_log_reward,
-            inner_flows,
-        )
+        given = self._geometry, config.order, config.min_log_reward, inner_flows, self._reward
+        estimates = log_z_estimates(self.network, trained, *given)
         loss = balance_loss(estimates, config.loss, groups)
         self.optimizer.step(loss)
         self.network.eval()

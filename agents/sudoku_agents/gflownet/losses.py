@@ -9,7 +9,8 @@ is exact, every u_t is log Z; the residual of the sub-trajectory from s_i to s_j
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import torch
@@ -22,6 +23,9 @@ from sudoku_agents.gflownet.flows import FlowNetwork, log_num_subsets, unique_bo
 from sudoku_agents.gflownet.orders import Order, forward_masks
 from sudoku_agents.gflownet.trajectories import Trajectories
 from sudoku_gym.geometry import Geometry
+
+TerminalReward: TypeAlias = Callable[[NDArray[np.int8]], NDArray[np.floating]]
+"""The rewards `[G]` of boards int8 `[G, N, N]` at which trajectories end."""
 
 
 class LogZEstimates(NamedTuple):
@@ -40,6 +44,18 @@ def log_pb(trajectories: Trajectories, order: Order) -> NDArray[np.float32]:
     return np.where(is_step, -np.log(made), np.float32(0))
 
 
+def log_rewards(
+    trajectories: Trajectories, least: float, reward: TerminalReward | None
+) -> NDArray[np.float32]:
+    """Return log R of the ends of G trajectories, float32 `[G]`, none below `least`."""
+    if reward is None:
+        return np.where(trajectories.solved, np.float32(0), np.float32(least))
+    rewards = np.asarray(reward(trajectories.terminal_boards), np.float64)
+    if rewards.shape != trajectories.lengths.shape or not (rewards < np.inf).all():
+        raise ValueError("the reward function must return one finite number a board")
+    return np.maximum(np.log(np.maximum(rewards, 1e-300)), least).astype(np.float32)
+
+
 def log_z_estimates(
     network: FlowNetwork,
     trajectories: Trajectories,
@@ -47,10 +63,11 @@ def log_z_estimates(
     order: Order,
     min_log_reward: float,
     inner_flows: bool = True,
+    reward: TerminalReward | None = None,
 ) -> LogZEstimates:
     """Estimate log Z from each state of trajectories of at least one step.
 
-    The reward of a solved board is 1, that of a dead end exp(`min_log_reward`).
+    The reward of a solved board is 1, that of a dead end exp(`min_log_reward`), without `reward`.
     Without `inner_flows` only the estimates of the first state and the end are needed, and states
     with a single allowed placement are not evaluated.
     """
@@ -69,7 +86,7 @@ def log_z_estimates(
     log_pf[:, owner, step] = output.log_pf[:, torch.from_numpy(inverse), chosen]
     flows = output.log_flow.new_zeros(len(output.log_flow), count, longest + 1)
     flows[:, owner, step] = output.log_flow[:, torch.from_numpy(inverse)] - shares
-    rewards = np.where(trajectories.solved, np.float32(0), np.float32(min_log_reward))
+    rewards = log_rewards(trajectories, min_log_reward, reward)
     flows[:, np.arange(count), trajectories.lengths] = torch.from_numpy(rewards)
 
     log_ratios = torch.from_numpy(log_pb(trajectories, order)) - log_pf

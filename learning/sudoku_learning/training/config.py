@@ -66,6 +66,8 @@ class TrainingConfig:
     """the registered policy that plays its checkpoints, e.g. `"expert-iteration"`"""
     fixed: ClassVar[tuple[str, ...]] = ("env", "seed", "curriculum")
     """the fields that a resumed run must not change; a family adds its own"""
+    no_reward: ClassVar[str] = "it learns from solutions, not from rewards"
+    """the answer to `--reward` of a family without that field"""
 
     env: EnvId = "Sudoku4x4-v0"
     """the puzzles, of which training draws from its part only: the id of an environment, a bank, or

@@ -137,9 +137,8 @@ class Training(Generic[_Config]):
         self.iteration += 1
         self.steps += report.steps
         self.curriculum.steps = self.steps
-        points: dict[str, float] = {curves.BLANKS_LEVEL: level, curves.ITERATION: self.iteration}
-        if isnan(level):
-            del points[curves.BLANKS_LEVEL]
+        of_level = {} if isnan(level) else {curves.BLANKS_LEVEL: level}
+        points: dict[str, float] = {**of_level, curves.ITERATION: self.iteration}
         if self.iteration % self.config.evaluate_every == 0:
             points |= self._evaluate()
         self.curriculum.report(report.metrics)
@@ -272,7 +271,7 @@ def train_cli(
     program = f"sudoku-gym train {name}"
     arguments = sys.argv[1:] if argv is None else list(argv)
     if "--reward" in arguments and not hasattr(config_class, "reward"):
-        raise ValueError(f"{name} has no --reward: its method fixes what games are worth, see dqn")
+        raise ValueError(f"{name} has no --reward: {config_class.no_reward}")
     read = partial(tyro.cli, config_class, args=arguments, prog=program, config=_CONFIG)
     config: _Config = read()
     if config.resume and (config.run / CONFIG_FILE).exists():
@@ -280,8 +279,7 @@ def train_cli(
         saved = saved_config(config.run, config_class)
         if ":" in (reward := getattr(saved, "reward", "")) and "--reward" not in arguments:
             raise ValueError(f"the run's reward is code: give --reward {reward} again")
-        ray = replace(saved.ray, address=None)
-        saved = replace(saved, run=config.run, resume=True, ray=ray)
+        saved = replace(saved, run=config.run, resume=True, ray=replace(saved.ray, address=None))
         config = read(default=saved)
     torch.set_num_threads(1)  # results do not depend on the number of cores
     Training(config, make_learner).run(Console())
