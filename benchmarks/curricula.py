@@ -93,7 +93,7 @@ SETTINGS = {
     "gflownet-6x6": Setting("6x6", 2, 26, 2, 2_000, 5, games=160),
     "expert-iteration-9x9": Setting("9x9", 16, 56, 8, 6_144, 8, games=96, tasks=BY_GRADE),
     "expert-iteration-sizes": Setting(
-        "16x16", 110, 154, 11, 3_072, 5, games=40, tasks=SIZES, points=2, held_out=16
+        "9x9", 16, 56, 8, 3_072, 5, games=40, tasks=SIZES, points=2, held_out=16
     ),
     "ppo-9x9": Setting("9x9", 16, 56, 8, 8_192, 4, games=96, episodes=32, tasks=BY_GRADE),
 }

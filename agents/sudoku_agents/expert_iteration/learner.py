@@ -126,7 +126,8 @@ class ExpertIterationLearner(SamplingLearner):
         labels = self._label(wanted, blanks, random.numpy)
         for env, part in labels.items():
             self._pools[env].add(part.puzzles, part.solutions)
-        shares = {env: share for env, share in wanted.items() if len(self._pools[env])}
+        known = [env for env, pool in self._pools.items() if len(pool)]
+        shares = {env: wanted[env] for env in known if env in wanted} or dict.fromkeys(known, 1.0)
         if not shares:
             raise ValueError(
                 f"the search solved no puzzle of {', '.join(wanted)}: begin with smaller boards, "
