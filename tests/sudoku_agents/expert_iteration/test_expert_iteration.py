@@ -131,6 +131,11 @@ def test_a_curriculum_chooses_among_boards(tmp_path):
     assert [*training.learner._shares(schedule.blanks()).values()] == [0.75, 0.25]
     schedule.difficulty = 1.0
     training._set_blanks(schedule.blanks())
+    label, training.learner._label = training.learner._label, lambda *_: {}
+    before = weights_of(training)
+    training.step()  # on the smaller boards, for the search has solved no other
+    assert not torch.equal(weights_of(training), before)
+    training.learner._label = label
     training.step()
     assert len(four) == known and len(six) > 0
     assert training._evaluate().keys() >= {COMPLETION_RATE}
