@@ -87,7 +87,7 @@ def plot(results: Results) -> Figure:
         seconds, shares = ([points[name][i] for name in names] for i in (0, 1))
         axes.step(seconds, shares, line, where="post", color="#444444", linewidth=1, label=label)
         for i, name in enumerate(names):  # names of points side by side stand at two heights
-            place = {"xytext": (4, side * (10 + 10 * (i % 2))), "textcoords": "offset points"}
+            place = {"xytext": (4, side * (14 + 10 * (i % 2))), "textcoords": "offset points"}
             axes.annotate(name, points[name], fontsize="small", **place)
     axes.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1])
     axes.set_xlabel("processor seconds a hard puzzle, one core", color="#444444")
