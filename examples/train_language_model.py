@@ -3,11 +3,11 @@
 pip install 'sudoku-gym[trl]'
 python examples/train_language_model.py --settings one/solved --seeds 0 --out runs/lm.json
 
-It starts from random weights, and its tokenizer has 33 symbols: cells, digits, what a reply says.
-It copies games on training orbits of 4x4, of a player that solves and of one that rarely does, and
-stops early. Then TRL's `GRPOTrainer` goes on in our environment: in `many` turns a move is a call
-of the tool `place`, in `one` turn the answer is a whole board. Between, boards of orbits that
-neither phase has seen are played. A row that is there is not made again.
+From random weights, with a tokenizer of cells, digits and what a reply says, it copies games on
+training orbits, of a player that solves and of one that rarely does, and stops early. Then TRL's
+`GRPOTrainer` goes on in our environment: in `many` turns a move is a call of the tool `place`, in
+`one` turn the answer is a whole board. Between, boards of orbits that neither phase has seen are
+played. A row that is there is not made again.
 """
 
 import json
@@ -21,14 +21,13 @@ import torch
 import tyro
 
 from sudoku_gym import load_policy
+from sudoku_gym.board import SYMBOLS
 from sudoku_gym.evaluation.intervals import wilson_interval
 from sudoku_gym.storage.atomic import write_text
 from sudoku_gym.text import ScriptedModel, TextOptions, TextSudoku
 from sudoku_gym.text import trl as adapter
 
 CALL = '<tool_call>\n{{"name": "place", "arguments": {{"row": {}, "column": {}, "digit": '
-CELLS = [CALL.format(row, column) for row in range(1, 5) for column in range(1, 5)]
-DIGITS = [f"{digit}}}}}\n</tool_call>" for digit in range(1, 5)]
 REPLIES = ["clashes with the", "already: erase", "is given", "is solved", "No turn", "is over"]
 PAD, END = "<pad>", "<end>"
 TEMPLATE = (  # of a reply the first line is read: what was placed the model has written itself
@@ -43,14 +42,9 @@ CALLS = {"open": "<tool_call>", "close_pattern": r"</tool_call>\s*", "content": 
 CALLS |= {"repeats": True, "transform": {"type": "function", "function": "{content}"}}
 FIELDS = {"tool_calls": CALLS, "content": {"close_pattern": END, "content": "text"}}
 RESPONSES = {"defaults": {"role": "assistant"}, "start_anchor_pattern": r"\Z", "fields": FIELDS}
-PLAIN = TextOptions(env_id="Sudoku4x4-v0", style="compact", max_turns=5)
-OPTIONS = {"many": replace(PLAIN, blanks=4), "one": replace(PLAIN, mode="answer")}
-COPIED = {"many": (["solver"] * 2, (1, 4)), "one": (["naked-singles", "masked-random"], None)}
+COPIED = {"many": ["solver"] * 2, "one": ["naked-singles", "masked-random"]}
 PHASES = {"many": ((0, 1, 2e-3), (1, 1 / 8, 5e-4)), "one": ((0, 1, 2e-3),)}  # of copying
-LENGTH = {"many": 24, "one": 17}  # most tokens of an answer, with its replies
 LOGGED = ("reward", "entropy", "frac_reward_zero_std", "completions/mean_length")
-ONE = ("one/solved", "one/constraints", "one/solved/curriculum")
-MANY = ("many/solved", "many/constraints", "many/still_solvable", "many/solved/curriculum")
 
 
 @dataclass(frozen=True)
@@ -58,7 +52,9 @@ class Config:
     """What to train.
 
     Attributes:
-        settings: turns, reward, and `curriculum` for few blanks first.
+        size: of the board, such as 6 with few `blanks`.
+        blanks: of a puzzle; None: as stored in one turn, 4 in many.
+        settings: turns/reward, or turns/reward/curriculum for few blanks first.
         seeds: of GRPO's puzzles and draws; all start from one model that has copied.
         games: games to copy, by the two players of `COPIED` in turn.
         updates: of copying, which is to stop early.
@@ -70,7 +66,9 @@ class Config:
         smoke: do little, to see that it runs.
     """
 
-    settings: tuple[str, ...] = (*ONE, *MANY)
+    size: int = 4
+    blanks: int | None = None
+    settings: tuple[str, ...] = ("one/solved", "many/solved")
     seeds: tuple[int, ...] = (0, 1, 2)
     games: int = 4_000
     updates: int = 800
@@ -84,18 +82,27 @@ class Config:
     smoke: bool = False
 
 
-def make_tokenizer():
+def options_of(config, turns):
+    """Return the options of the text environment: a turn more than blanks, or one turn."""
+    env_id, few = f"Sudoku{config.size}x{config.size}-v0", config.blanks or 4
+    options = TextOptions(env_id, "turns", "compact", few, max_turns=few + 1)
+    return options if turns == "many" else replace(options, mode="answer", blanks=config.blanks)
+
+
+def make_tokenizer(size):
     """Make a tokenizer of moves, boards and replies; it passes over all other words."""
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
-    words = [PAD, END, *".1234", *REPLIES, *CELLS, *DIGITS]
+    symbols, digits = SYMBOLS[: size + 1], range(1, size + 1)
+    calls = [CALL.format(row, column) for row in digits for column in digits]
+    calls += [f"{digit}}}}}\n</tool_call>" for digit in digits]
+    words = [PAD, END, *symbols, *REPLIES, *calls]
     raw = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, PAD))
-    known = "|".join(map(re.escape, [*REPLIES, *CELLS, *DIGITS]))
-    raw.pre_tokenizer = pre_tokenizers.Sequence([
-        pre_tokenizers.Split(Regex(rf"[.1-4]{{16}}|{known}"), "removed", invert=True),
-        pre_tokenizers.Split(Regex("[.1-4](?=[.1-4]*$)"), "isolated"),
-    ])  # fmt: skip
+    known = "|".join(map(re.escape, [*REPLIES, *calls]))
+    parts = pre_tokenizers.Split(Regex(f"[{symbols}]{{{size**2}}}|{known}"), "removed", invert=True)
+    cells = pre_tokenizers.Split(Regex(f"[{symbols}](?=[{symbols}]*$)"), "isolated")
+    raw.pre_tokenizer = pre_tokenizers.Sequence([parts, cells])
     raw.decoder = decoders.Fuse()
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=raw, eos_token=END, pad_token=PAD)
     tokenizer.padding_side = "left"
@@ -108,14 +115,14 @@ def played_game(game, player, seed, careless=False):
     prompt = message = game.reset(seed)
     rng, messages = np.random.default_rng(seed), [{"role": "user", "content": prompt}]
     if game.options.mode == "answer":
-        board = "".join(re.findall("[.1-4]", player.whole_board(prompt)))
+        board = "".join(re.findall("[.1-9A-Z]", player.whole_board(prompt)))
         return [*messages, {"role": "assistant", "content": board}]
     while not game.done:
         move = re.findall(r"\d+", player.next_move(message, first=len(messages) == 1))
         if not move:
             break  # it gives up
         if careless and rng.random() < 0.5:
-            move[2] = str(rng.integers(1, 5))
+            move[2] = str(rng.integers(1, game.geometry.size + 1))
         arguments = dict(zip(("row", "column", "digit"), map(int, move), strict=True))
         message = game.step(" ".join(move)).message
         call = {"type": "function", "function": {"name": "place", "arguments": arguments}}
@@ -126,9 +133,9 @@ def played_game(game, player, seed, careless=False):
 
 def traces(config, turns, tokenizer, careless):
     """Return tokens int64 `[games, T]`, and labels: -100 for what the model reads."""
-    names, blanks = COPIED[turns]
-    game = TextSudoku(replace(OPTIONS[turns], blanks=blanks))
-    players = [ScriptedModel(load_policy(name), game.geometry) for name in names]
+    options = options_of(config, turns)
+    game = TextSudoku(replace(options, blanks=(1, options.blanks)) if turns == "many" else options)
+    players = [ScriptedModel(load_policy(name), game.geometry) for name in COPIED[turns]]
     games = [played_game(game, players[i % 2], i, careless * (i % 2)) for i in range(config.games)]
     texts = tokenizer.apply_chat_template(games, tokenize=False)
     found = tokenizer(texts, padding=True, padding_side="right", return_tensors="pt")
@@ -139,44 +146,41 @@ def traces(config, turns, tokenizer, careless):
 
 
 def play(model, tokenizer, options, count, sampled):
-    """Play puzzles, sampled as in training or greedily; return which are solved, bool `[count]`."""
-    games = [TextSudoku(options) for _ in range(count)]
+    """Play puzzles, sampled as in training or greedily; return how many are solved."""
+    games, is_answer = [TextSudoku(options) for _ in range(count)], options.mode == "answer"
     prompts = [game.reset(seed) for seed, game in enumerate(games)]
-    tokens, still = tokenizer(prompts)["input_ids"], list(range(len(games)))
+    tokens, still = tokenizer(prompts)["input_ids"], range(count)
     while still:
         batch = tokenizer.pad({"input_ids": [tokens[i] for i in still]}, return_tensors="pt")
-        room = LENGTH["one"] if options.mode == "answer" else 3
-        with torch.inference_mode():
-            found = model.generate(**batch, max_new_tokens=room, do_sample=sampled, top_k=0)
+        room = len(tokens[0]) + 1 if is_answer else 3
+        found = model.generate(**batch, max_new_tokens=room, do_sample=sampled, top_k=0)
         read, going = found[:, batch["input_ids"].shape[1] :].tolist(), []
         for i, answer in zip(still, read, strict=True):
             text = tokenizer.decode(answer, skip_special_tokens=True)
-            numbers = re.findall(r"\d+", text)
-            if options.mode == "answer":
-                games[i].step(text)
-            elif len(numbers) == 3:
-                turn = games[i].step(" ".join(numbers))
-                reply = tokenizer(turn.message.split("\n")[0])["input_ids"]
-                tokens[i] = tokens[i] + answer + reply
+            move = text if is_answer else " ".join(re.findall(r"\d+", text))
+            if is_answer or move.count(" ") == 2:
+                turn = games[i].step(move)
+                tokens[i] += answer + tokenizer(turn.message.split("\n")[0])["input_ids"]
                 going += [i] * (not turn.done)
         still = going
-    return np.array([game.is_solved for game in games])
+    return sum(game.is_solved for game in games)
 
 
 def copy_policies(config, turns, tokenizer):
     """Return a GPT-2 of 1.01 million weights that has copied games, digits renamed at random."""
     from transformers import GPT2Config, GPT2LMHeadModel
 
-    folder = config.runs / turns
+    folder, size = config.runs / f"{config.size}x{config.size}" / turns, config.size
     if folder.exists():
         return GPT2LMHeadModel.from_pretrained(folder)
     start = time.process_time()
     torch.manual_seed(0)
     model = GPT2LMHeadModel(GPT2Config(
-        vocab_size=len(tokenizer), n_positions=128, n_embd=128, n_layer=5, n_head=4,
+        vocab_size=len(tokenizer), n_positions=8 * size**2, n_embd=128, n_layer=5, n_head=4,
         activation_function="relu", resid_pdrop=0, embd_pdrop=0, attn_pdrop=0, bos_token_id=None,
         eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id,
     ))  # fmt: skip
+    digits = torch.arange(size) + torch.tensor([[103], [100 + len(tokenizer) - size]])  # of `words`
     for careless, share, rate in PHASES[turns]:
         tokens, labels = traces(config, turns, tokenizer, careless)
         generator, updates = torch.Generator().manual_seed(0), int(share * config.updates)
@@ -185,10 +189,7 @@ def copy_policies(config, turns, tokenizer):
         for _ in range(updates):
             rows = torch.randint(len(tokens), (64,), generator=generator)
             renamed = torch.arange(-100, len(tokenizer))
-            order = torch.randperm(4, generator=generator)
-            for names in (list("1234"), DIGITS):
-                ids = torch.tensor(tokenizer.convert_tokens_to_ids(names)) + 100
-                renamed[ids] = renamed[ids[order]]
+            renamed[digits] = renamed[digits[:, torch.randperm(size, generator=generator)]]
             found = model(input_ids=renamed[tokens[rows] + 100], labels=renamed[labels[rows] + 100])
             optimizer.zero_grad()
             found.loss.backward()
@@ -227,11 +228,12 @@ def improve(config, setting, seed, model, tokenizer):
     from trl import GRPOConfig, GRPOTrainer
 
     turns, reward, *rest = setting.split("/")
-    options, count, first = OPTIONS[turns], config.steps * config.prompts, 10**8 + 10**6 * seed
-    levels: list[int | None] = [None] * count  # None: puzzles as stored
+    options, count = options_of(config, turns), config.steps * config.prompts
+    longest = config.size**2 + 1 if turns == "one" else 4 * options.max_turns + 4  # with replies
+    first, levels = 10**8 + 10**6 * seed, [options.blanks] * count
     if rest:  # few blanks first: more and more in the first half
-        low, high = (4, 10) if turns == "one" else (2, 4)
-        levels[: count // 2] = np.linspace(low, high, count // 2).astype(int).tolist()
+        high = options.blanks or 10
+        levels[: count // 2] = np.linspace(min(4, high // 2), high, count // 2).astype(int).tolist()
     if turns == "one":
         like = {"env_id": options.env_id, "style": options.style}
         rows = [adapter.answer_dataset(1, i, blanks=n, **like) for i, n in enumerate(levels, first)]
@@ -242,13 +244,12 @@ def improve(config, setting, seed, model, tokenizer):
         make = still_solvable if reward == "still_solvable" else adapter.environment_factory
         given = {"environment_factory": make(options, reward=reward)}
     arguments = GRPOConfig(
-        str(config.runs / "trl"), max_steps=config.steps, num_generations=config.group,
-        per_device_train_batch_size=config.prompts * config.group, beta=0, seed=seed,
-        max_completion_length=LENGTH[turns], learning_rate=config.learning_rate,
-        lr_scheduler_type="linear", shuffle_dataset=False, gradient_checkpointing=False,
-        bf16=False, use_cpu=True, logging_steps=1, save_strategy="no", disable_tqdm=True,
+        str(config.runs / "trl"), max_steps=config.steps, num_generations=config.group, beta=0,
+        per_device_train_batch_size=config.prompts * config.group, seed=seed, disable_tqdm=True,
+        max_completion_length=longest, learning_rate=config.learning_rate, shuffle_dataset=False,
+        gradient_checkpointing=False, bf16=False, use_cpu=True, logging_steps=1, save_strategy="no",
     )  # fmt: skip
-    held_out, checks = replace(options, split="test"), []
+    held_out, total, checks = replace(options, split="test"), config.held_out, []
 
     class Check(TrainerCallback):
         def on_step_end(self, args, state, control, **rest):
@@ -258,10 +259,9 @@ def improve(config, setting, seed, model, tokenizer):
             for name in ("sampled", "greedy"):
                 with torch.random.fork_rng():
                     torch.manual_seed(state.global_step)
-                    solved = play(model, tokenizer, held_out, config.held_out, name == "sampled")
-                count, total = int(solved.sum()), len(solved)
-                low, high = (round(100 * end, 2) for end in wilson_interval(count, total))
-                found[name] = {"count": total, "solved": count, "low": low, "high": high}
+                    solved = play(model, tokenizer, held_out, total, name == "sampled")
+                low, high = (round(100 * end, 2) for end in wilson_interval(solved, total))
+                found[name] = {"count": total, "solved": solved, "low": low, "high": high}
             print(setting, seed, found, flush=True)
             checks.append(found)
 
@@ -280,11 +280,11 @@ def main(argv=None):
         few = {"games": 32, "updates": 2, "steps": 2, "prompts": 2, "group": 2, "held_out": 4}
         config = replace(config, **few, seeds=(0,))
     torch.set_num_threads(1)
-    tokenizer = make_tokenizer()
+    tokenizer = make_tokenizer(config.size)
     rows = json.loads(config.out.read_text("utf-8"))["rows"] if config.out.exists() else []
     for seed in config.seeds:
         for setting in config.settings:
-            key = {"setting": setting, "seed": seed}
+            key = {"setting": setting, "seed": seed, "size": config.size, "blanks": config.blanks}
             if any(row.items() >= key.items() for row in rows):
                 continue
             model = copy_policies(config, setting.split("/")[0], tokenizer)

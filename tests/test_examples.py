@@ -142,10 +142,11 @@ def test_torchrl_ppo_masked(flags):
     assert results["PPO"].illegal == 0 and 0 < results["PPO"].completion_rate < 1
 
 
-def test_train_language_model_reads_what_policies_write():
+@pytest.mark.parametrize("size", [4, 6])
+def test_train_language_model_reads_what_policies_write(size):
     lm = load("train_language_model")
     for turns, length in (("many", 10), ("one", 2)):
-        game = lm.TextSudoku(lm.OPTIONS[turns])
+        game = lm.TextSudoku(lm.options_of(lm.Config(size=size, blanks=4), turns))
         player = lm.ScriptedModel(lm.load_policy("naked-singles"), game.geometry)
         messages = lm.played_game(game, player, 0)
         assert messages[0]["content"] == game.reset(0) and len(messages) >= length
@@ -154,27 +155,30 @@ def test_train_language_model_reads_what_policies_write():
 
 
 @pytest.mark.filterwarnings("ignore")  # from trl and what it loads
-def test_train_language_model(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("size", "blanks"), [(4, ()), (6, ("--blanks", "5"))])
+def test_train_language_model(tmp_path, monkeypatch, size, blanks):
     trl = pytest.importorskip("trl", reason="the extra trl is not installed")
     from trl.chat_template_utils import parse_response
 
     monkeypatch.setenv("TRL_EXPERIMENTAL_SILENCE", "1")
     lm = load("train_language_model")
-    tokenizer = lm.make_tokenizer()
-    game = lm.TextSudoku(lm.OPTIONS["many"])
+    tokenizer, cells = lm.make_tokenizer(size), size**2
+    game = lm.TextSudoku(lm.options_of(lm.Config(size=size), "many"))
     player = lm.ScriptedModel(lm.load_policy("naked-singles"), game.geometry)
     messages = lm.played_game(game, player, 0)
     tokens = tokenizer.apply_chat_template(messages, return_dict=False)
-    assert tokenizer.decode(tokens[:16]) == messages[0]["content"][-16:] and len(tokenizer) == 33
-    call = parse_response(tokenizer, tokens[16:19], prefix=tokens[:16])["tool_calls"]
+    assert tokenizer.decode(tokens[:cells]) == messages[0]["content"][-cells:]
+    assert len(tokenizer) == {4: 33, 6: 57}[size]
+    call = parse_response(tokenizer, tokens[cells:][:3], prefix=tokens[:cells])["tool_calls"]
     assert call == messages[1]["tool_calls"]
-    out, runs = ("--out", str(tmp_path / "rows.json")), ("--runs", str(tmp_path / "runs"))
     settings = "one/solved", "many/still_solvable", "many/solved/curriculum"
-    rows = run("train_language_model", "--settings", *settings, *out, *runs)
+    board = ("--size", str(size), *blanks, "--out", str(tmp_path / "rows.json"))
+    arguments = ["--smoke", *board, "--runs", str(tmp_path / "runs"), "--settings", *settings]
+    rows = lm.main(arguments)
     assert [row["setting"] for row in rows] == list(settings) and trl is not None
     assert all([check["step"] for check in row["checks"]] == [0, 1, 2] for row in rows)
     monkeypatch.setattr(lm, "copy_policies", None)
-    assert run("train_language_model", "--settings", *settings, *out, *runs) == rows
+    assert lm.main(arguments) == rows
 
 
 def test_draw_a_search(tmp_path):
