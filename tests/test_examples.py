@@ -155,11 +155,9 @@ def test_train_language_model_reads_what_policies_write(size):
 
 
 @pytest.mark.filterwarnings("ignore")  # from trl and what it loads
-@pytest.mark.parametrize(("size", "blanks"), [(4, ()), (6, ("--blanks", "5"))])
+@pytest.mark.parametrize(("size", "blanks"), [(4, ""), (6, "--blanks 5")])
 def test_train_language_model(tmp_path, monkeypatch, size, blanks):
-    trl = pytest.importorskip("trl", reason="the extra trl is not installed")
-    from trl.chat_template_utils import parse_response
-
+    trl = pytest.importorskip("trl.chat_template_utils", reason="the extra trl is not installed")
     monkeypatch.setenv("TRL_EXPERIMENTAL_SILENCE", "1")
     lm = load("train_language_model")
     tokenizer, cells = lm.make_tokenizer(size), size**2
@@ -168,17 +166,15 @@ def test_train_language_model(tmp_path, monkeypatch, size, blanks):
     messages = lm.played_game(game, player, 0)
     tokens = tokenizer.apply_chat_template(messages, return_dict=False)
     assert tokenizer.decode(tokens[:cells]) == messages[0]["content"][-cells:]
-    assert len(tokenizer) == {4: 33, 6: 57}[size]
-    call = parse_response(tokenizer, tokens[cells:][:3], prefix=tokens[:cells])["tool_calls"]
-    assert call == messages[1]["tool_calls"]
+    call = trl.parse_response(tokenizer, tokens[cells:][:3], prefix=tokens[:cells])["tool_calls"]
+    assert call == messages[1]["tool_calls"] and len(tokenizer) == {4: 33, 6: 57}[size]
     settings = "one/solved", "many/still_solvable", "many/solved/curriculum"
-    board = ("--size", str(size), *blanks, "--out", str(tmp_path / "rows.json"))
-    arguments = ["--smoke", *board, "--runs", str(tmp_path / "runs"), "--settings", *settings]
-    rows = lm.main(arguments)
-    assert [row["setting"] for row in rows] == list(settings) and trl is not None
+    options = f"--smoke --size {size} {blanks} --runs {tmp_path} --out {tmp_path}/rows --settings"
+    rows = lm.main([*options.split(), *settings])
+    assert [row["setting"] for row in rows] == list(settings)
     assert all([check["step"] for check in row["checks"]] == [0, 1, 2] for row in rows)
     monkeypatch.setattr(lm, "copy_policies", None)
-    assert lm.main(arguments) == rows
+    assert lm.main([*options.split(), *settings]) == rows
 
 
 def test_draw_a_search(tmp_path):
