@@ -15,6 +15,7 @@ from math import nan
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from sudoku_gym import plugins
@@ -49,7 +50,7 @@ class Schedule(ABC):
     """Weights over tasks, and how results move them.
 
     A subclass defines `weights` and `update`, and names the attributes that a resumed run needs in
-    `kept`, beside those of its base class: arrays, or what JSON holds.
+    `kept`, beside those of its base class: arrays, generators, or what JSON holds.
 
     Args:
         tasks: the tasks, as a text of `sudoku_gym.puzzles.Tasks`.
@@ -88,9 +89,11 @@ class Schedule(ABC):
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything that `load_state_dict` needs to continue exactly; fit for JSON."""
-        state = {name: getattr(self, name) for name in self._all_kept()}
-        arrays = {name: a.tolist() for name, a in state.items() if isinstance(a, np.ndarray)}
-        return {"schedule": type(self).__name__, "tasks": self.tasks.text, **state, **arrays}
+        kept = {name: getattr(self, name) for name in self._all_kept()}
+        arrays = {name: a.tolist() for name, a in kept.items() if isinstance(a, np.ndarray)}
+        rngs = {name: r.bit_generator.state for name, r in kept.items() if isinstance(r, Generator)}
+        own = {"schedule": type(self).__name__, "tasks": self.tasks.text}
+        return {**own, **kept, **arrays, **rngs}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from a state; ValueError if it is another schedule's, or of other tasks."""
@@ -101,9 +104,13 @@ class Schedule(ABC):
                 f"{own[0]}, over {own[1]}: resume with the configuration it was saved with"
             )
         for name in self._all_kept():
-            now = getattr(self, name)
-            is_array = isinstance(now, np.ndarray)
-            setattr(self, name, np.array(state[name], now.dtype) if is_array else state[name])
+            match getattr(self, name):
+                case Generator() as rng:
+                    rng.bit_generator.state = state[name]
+                case np.ndarray(dtype=dtype):
+                    setattr(self, name, np.array(state[name], dtype))
+                case _:
+                    setattr(self, name, state[name])
 
     def _all_kept(self) -> list[str]:
         return [name for kind in type(self).__mro__ for name in vars(kind).get("kept", ())]
@@ -139,12 +146,18 @@ class LevelSchedule(Schedule):
         history: the levels done, in order; the last level too, once finished.
         updates: updates at the current level.
         rate: share of successes in the latest results at this level; None before the first.
+
+    Raises:
+        ValueError: unless 1 <= `start` <= `stop`, and `step` is at least 1.
     """
 
     kept: ClassVar[tuple[str, ...]] = ("level", "rate")
 
     def __init__(self, start: int, stop: int, step: int = 1, metric: str = COMPLETION) -> None:
-        check_levels(start, stop, step)
+        if not 1 <= start <= stop or step < 1:
+            raise ValueError(
+                f"levels begin at 1, and start <= stop: not {start} to {stop}, {step=}"
+            )
         self.levels: tuple[int, ...] = (*range(start, stop, step), stop)
         super().__init__(f"blanks={','.join(map(str, self.levels))}", metric)
         self.level: int = start
@@ -167,13 +180,12 @@ class LevelSchedule(Schedule):
         if reason is None or self.finished:
             return False
         self.history.append(Advance(self.level, self.updates, self.rate, reason))
-        if self.level == self.levels[-1]:
-            self.finished = True
-            return False
-        self.level = self.levels[self.levels.index(self.level) + 1]
-        self.updates, self.rate = 0, None
-        self.start_level()
-        return True
+        self.finished = self.level == self.levels[-1]
+        if not self.finished:
+            self.level = self.levels[self.levels.index(self.level) + 1]
+            self.updates, self.rate = 0, None
+            self.start_level()
+        return not self.finished
 
     @abstractmethod
     def record(self, successes: int, count: int) -> Reason | None:
@@ -211,12 +223,6 @@ def mixed_with_uniform(weights: NDArray[np.float64], share: float) -> NDArray[np
     if total == 0:
         return np.full(len(weights), 1 / len(weights))
     return np.asarray((1 - share) * weights / total + share / len(weights))
-
-
-def check_levels(start: int, stop: int, step: int = 1) -> None:
-    """Raise ValueError unless these are numbers of blanks, at least 1, and `start` <= `stop`."""
-    if not 1 <= start <= stop or step < 1:
-        raise ValueError(f"levels begin at 1, and start <= stop: not {start} to {stop}, {step=}")
 
 
 class ScheduleConfig(Protocol):

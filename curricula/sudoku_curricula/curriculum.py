@@ -17,9 +17,6 @@ from sudoku_gym.puzzles.tasks import Tasks
 _PENDING, _NO_TASK = -2, -1  # of episodes without an end, and those that do not count
 _SHOWN = 64  # tasks, at most, of which each has its curves
 
-SetBlanks = Callable[[Any], Any]
-"""Takes what `Schedule.blanks` returns."""
-
 
 class PlayHeldOut(Protocol):
     """Plays held-out puzzles, e.g. `sudoku_learning.training.HeldOut`."""
@@ -39,8 +36,8 @@ class Curriculum:
 
     Args:
         schedule: is fed.
-        set_blanks: called with the weights at once, and whenever they move; before that with the
-            last level, so that one that can't be served is noticed.
+        set_blanks: called with `Schedule.blanks` at once, and whenever they move; before that with
+            the last level, so that one that can't be served is noticed.
         episodes_per_update: training episodes per update of the schedule; of a `LevelSchedule`
             those at the current level count.
         writer: receives the curves; None disables logging.
@@ -58,7 +55,7 @@ class Curriculum:
     def __init__(
         self,
         schedule: Schedule,
-        set_blanks: SetBlanks,
+        set_blanks: Callable[[Any], Any],
         episodes_per_update: int = 100,
         writer: curves.ScalarWriter | None = None,
         *,
@@ -143,11 +140,10 @@ class Curriculum:
         Returns the shares solved on the tasks (at the last level that was played), and of the
         minimal puzzles; ValueError if tasks are single puzzles.
         """
-        schedule = self.schedule
-        if isinstance(schedule, LevelSchedule):
-            solved, played = self._play_levels(schedule, held_out)
+        check_held_out(self.schedule)
+        if isinstance(self.schedule, LevelSchedule):
+            solved, played = self._play_levels(self.schedule, held_out)
         else:
-            check_held_out(schedule)
             solved, played = self._play_tasks(held_out)
         self.write_weights()
         self._write(curves.SUCCESS_RATE, solved / played)
@@ -190,13 +186,15 @@ class Curriculum:
 
     def _play_tasks(self, held_out: PlayHeldOut) -> tuple[int, int]:
         """Play games of all tasks, by their weights, and feed; return games solved and played."""
-        weights = self.schedule.weights()
-        games = []
-        for task, count in enumerate(shares_of(held_out.games, weights)):
-            if count:
-                alone = np.zeros_like(weights)
-                alone[task] = 1
-                games.append((task, *held_out(blanks_of(self.schedule.tasks, alone), count)))
+        tasks, weights = self.schedule.tasks, self.schedule.weights()
+        exact = held_out.games * weights / weights.sum()
+        counts = np.floor(exact).astype(np.int64)
+        left = held_out.games - counts.sum()  # go to the largest fractions
+        counts[np.argsort(counts - exact, kind="stable")[:left]] += 1
+        games = [
+            (task, *held_out(blanks_of(tasks, np.eye(len(tasks))[task]), int(counts[task])))
+            for task in np.flatnonzero(counts).tolist()
+        ]
         self._update(Results.of(games))
         return sum(solved for _, solved, _ in games), sum(count for *_, count in games)
 
@@ -209,12 +207,10 @@ class Curriculum:
     @property
     def level(self) -> float:
         """The level, or the mean number of blanks drawn; nan if the tasks do not tell it."""
-        schedule = self.schedule
-        if isinstance(schedule, LevelSchedule):
-            return schedule.level
-        if not schedule.tasks.only_blanks:
-            return np.nan
-        return float(schedule.weights() @ schedule.tasks.blanks)
+        if isinstance(self.schedule, LevelSchedule):
+            return self.schedule.level
+        tasks = self.schedule.tasks
+        return float(self.schedule.weights() @ tasks.blanks) if tasks.only_blanks else np.nan
 
     def write_weights(self) -> None:
         """Write the present level, and the weights of the tasks, to the curves."""
@@ -252,7 +248,7 @@ class Curriculum:
 
     def _write(self, tag: str, value: float) -> None:
         if self._writer is not None:
-            self._writer.add_scalar(tag, value, self.steps)
+            self._writer.add_scalar(tag, float(value), self.steps)
 
 
 def check_held_out(schedule: Schedule) -> None:
@@ -262,15 +258,6 @@ def check_held_out(schedule: Schedule) -> None:
             f"held-out games tell nothing of {schedule.tasks.text}: single puzzles take training "
             "episodes, as the wrappers and callbacks report them"
         )
-
-
-def shares_of(games: int, weights: NDArray[np.float64]) -> list[int]:
-    """Return whole numbers `[T]` that sum to `games`, in proportion to weights `[T]`."""
-    exact = games * weights / weights.sum()
-    counts = np.floor(exact).astype(np.int64)
-    for task in np.argsort(counts - exact, kind="stable")[: games - counts.sum()]:
-        counts[task] += 1
-    return list(map(int, counts))
 
 
 class EpisodeQueue:
@@ -308,8 +295,7 @@ class EpisodeQueue:
 
         Returns their R tasks, rising, int64 `[R]`; numbers and successes of each, int64 `[R, 2]`.
         """
-        waiting = self._records[:, 0] == _PENDING
-        count = int(waiting.argmax()) if waiting.any() else len(waiting)
+        count = int(np.append(self._records[:, 0] == _PENDING, True).argmax())
         ended, self._records = self._records[:count], self._records[count:]
         self._first += count
         tasks, successes = ended[ended[:, 0] != _NO_TASK].T

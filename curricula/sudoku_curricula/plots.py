@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from itertools import cycle
-from math import ceil, floor, log10
+from math import ceil
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +28,6 @@ _FLOOR_COLOUR = "#444444"
 _FLOOR_STYLES = ("--", ":", "-.")
 _COLUMNS = 3
 _LABELS = 8  # tasks, at most, that are named beside a heat map
-_DECADES = 2  # a loss that spans more than this many is drawn on a logarithmic axis
 _SHARES = ("curriculum", "evaluation", "training", "search")  # groups that hold shares
 _LOG_AXIS_MIN = 1e-5  # the lower end of logarithmic axes: some losses fall to 0
 
@@ -115,25 +114,13 @@ def tags_of(runs: Runs) -> list[str]:
     return tags
 
 
-def scale_of(tag: str, values: NDArray[np.float64]) -> str:
-    """Return `share`, from 0 to 1, or `log`, for losses that span decades, or `linear`."""
-    group, low, high = tag.partition("/")[0], values.min(), values.max()
-    if group in _SHARES and tag != curves.BLANKS_LEVEL and low >= 0 and high <= 1:
-        return "share"
-    if group == "losses" and low >= 0 and high > 10**_DECADES * max(low, _LOG_AXIS_MIN):
-        return "log"
-    return "linear"
-
-
 def mean_and_range(runs: Runs, tag: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the steps of all runs' points, float64 `[T]`, and mean, min, max there, `[3, T]`.
 
-    A run is interpolated linearly between its points, and left out before and after them. T is 0
-    if no run has the curve.
+    A run is interpolated linearly between its points, and left out before and after them; one at
+    least has the curve.
     """
     points = [run[tag] for run in runs if tag in run]
-    if not points:
-        return np.empty(0), np.empty((3, 0))
     steps = np.unique(np.concatenate([np.asarray(at, np.float64) for at, _ in points]))
     values = np.array([np.interp(steps, *point, np.nan, np.nan) for point in points])
     return steps, np.array([f(values, axis=0) for f in (np.nanmean, np.nanmin, np.nanmax)])
@@ -149,13 +136,10 @@ def task_history(
     """
     tags = [tag for tag in run if tag.startswith(f"{group}/")]
     tags.sort(key=lambda tag: [int(number) for number in re.findall(r"\d+", tag)])
-    steps = np.unique(np.concatenate([run[tag][0] for tag in tags])) if tags else np.empty(0)
-    values = np.full((len(tags), len(steps)), np.nan)
-    for row, tag in zip(values, tags, strict=True):
-        at, heights = (np.asarray(each, np.float64) for each in run[tag])
-        latest = np.searchsorted(at, steps, "right") - 1
-        row[latest >= 0] = heights[latest[latest >= 0]]
-    return [tag.partition("/")[2] for tag in tags], steps.astype(np.float64), values
+    steps = np.unique(np.concatenate([np.asarray(run[tag][0], np.float64) for tag in tags]))
+    counts = [np.searchsorted(run[tag][0], steps, "right") for tag in tags]  # of points until then
+    values = [np.append(np.nan, run[tag][1])[n] for n, tag in zip(counts, tags, strict=True)]
+    return [tag.partition("/")[2] for tag in tags], steps, np.array(values)
 
 
 def _read_runs(folder: str | os.PathLike[str]) -> Runs:
@@ -170,6 +154,9 @@ def _figure(panels: int) -> Figure:
     figure = Figure(figsize=(4.2 * columns, 2.9 * rows + 0.3))
     figure.set_layout_engine("constrained", h_pad=0.12, w_pad=0.08)
     figure.subplots(rows, columns)
+    for axes in figure.axes:
+        axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     label = "environment steps (supervised training: positions seen)"
     figure.supxlabel(label, fontsize="medium", color="#444444")
     return figure
@@ -178,12 +165,12 @@ def _figure(panels: int) -> Figure:
 def _draw_panel(axes: Axes, tag: str, lines: Sequence[Runs], floors: Mapping[str, float]) -> None:
     """Draw a curve, a line of another colour for each list of runs."""
     for runs, colour in zip(lines, _COLOURS, strict=False):
-        steps, (mean, low, high) = mean_and_range(runs, tag)
-        if steps.size:
+        if any(tag in run for run in runs):
+            steps, (mean, low, high) = mean_and_range(runs, tag)
             marker = "o" if steps.size == 1 else None  # a single point makes no line
             axes.plot(steps, mean, color=colour, linewidth=2, marker=marker)
-        if len(runs) > 1:
-            axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
+            if len(runs) > 1:
+                axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
     for (name, height), dashes in zip(floors.items(), cycle(_FLOOR_STYLES), strict=False):
         axes.axhline(height, color=_FLOOR_COLOUR, linestyle=dashes, linewidth=1.2, label=name)
     group, _, name = tag.partition("/")
@@ -192,7 +179,7 @@ def _draw_panel(axes: Axes, tag: str, lines: Sequence[Runs], floors: Mapping[str
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
     values = [run[tag][1] for runs in lines for run in runs if tag in run]
-    _set_scales(axes, scale_of(tag, np.concatenate(values)))
+    set_scale(axes, tag, np.concatenate(values))
     if floors:
         axes.legend(frameon=False, fontsize="small")
 
@@ -206,20 +193,20 @@ def _draw_heat(axes: Axes, group: str, folder: str, run: curves.Curves) -> None:
     axes.set_yticks(shown, [tasks[i] for i in shown], fontsize="small")
     axes.set_title(group.replace("_", " ").capitalize(), loc="left")
     axes.set_title(Path(folder).name, loc="right", color="#888888", fontsize="small")
-    axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
-    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
 
 
-def _set_scales(axes: Axes, scale: str) -> None:
-    axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-    low, high = axes.dataLim.intervaly
-    if scale == "share":
+def set_scale(axes: Axes, tag: str, values: NDArray[np.float64]) -> None:
+    """Fit the vertical axis of a curve's panel to its values `[T]`.
+
+    Shares go from 0 to 1, losses that span decades are on a logarithmic axis, all others begin at 0
+    or below.
+    """
+    group, low, high = tag.partition("/")[0], values.min(), values.max()
+    if group in _SHARES and tag != curves.BLANKS_LEVEL and low >= 0 and high <= 1:
         axes.set_ylim(-0.02, 1.02)
-    elif scale == "log":
+    elif group == "losses" and low >= 0 and high > 100 * max(low, _LOG_AXIS_MIN):
         axes.set_yscale("log")
-        low, high = max(low, _LOG_AXIS_MIN), max(high, _LOG_AXIS_MIN)
-        axes.set_ylim(10.0 ** floor(log10(low)), 10.0 ** ceil(log10(high)))
+        axes.set_ylim(bottom=max(axes.get_ylim()[0], _LOG_AXIS_MIN))
     else:
         axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
         if high >= 10_000:

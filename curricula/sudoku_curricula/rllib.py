@@ -28,16 +28,14 @@ CURVES = "curves"  # key in a result of `train`
 _SUMS = ("episodes_by_task", "solved_by_task")  # in the runners' metrics
 STEPS = "num_env_steps_sampled_lifetime"
 
-_LOSSES = {  # RLlib's metric name -> our curve name
+_METRICS = {  # of RLlib's runners and learner -> our curve name
+    "episode_return_mean": curves.EPISODIC_RETURN,
+    "episode_len_mean": curves.EPISODIC_LENGTH,
     "policy_loss": curves.POLICY_LOSS,
     "vf_loss": curves.VALUE_LOSS,
     "qf_loss": curves.VALUE_LOSS,
     "entropy": curves.ENTROPY,
     "default_optimizer_learning_rate": curves.LEARNING_RATE,
-}
-_RUNNERS = {
-    "episode_return_mean": curves.EPISODIC_RETURN,
-    "episode_len_mean": curves.EPISODIC_LENGTH,
 }
 _Config = TypeVar("_Config", bound=AlgorithmConfig)
 
@@ -88,19 +86,20 @@ class CurriculumCallback(RLlibCallback):
     Args:
         schedule: the configuration of the schedule.
         held_out: takes the algorithm and returns a `PlayHeldOut`, e.g.
-            `partial(sudoku_agents.rllib.held_out, source="4x4")`. None feeds the schedule with the
-            training episodes, which explore and so understate the skill.
+            `partial(sudoku_agents.rllib.held_out, source="4x4")`. None: training episodes.
         evaluate_every: environment steps, at least, between two calls of `held_out`; 0 plays at
             each result of `train`.
         episodes_per_update: without `held_out`, see `Curriculum`.
 
     Attributes:
-        curriculum: counts episodes and moves the level; None in the runners' processes.
+        curriculum: counts episodes and moves the level; the runners' processes have none.
 
     Raises:
         ValueError: when the algorithm is made, if the schedule's metric is not completion; when a
             checkpoint is loaded, if its state is another schedule's.
     """
+
+    curriculum: Curriculum
 
     def __init__(
         self,
@@ -111,7 +110,6 @@ class CurriculumCallback(RLlibCallback):
         episodes_per_update: int = 100,
     ) -> None:
         super().__init__()
-        self.curriculum: Curriculum | None = None
         self._schedule = schedule
         self._make_held_out = held_out
         self._evaluate_every = evaluate_every
@@ -125,42 +123,31 @@ class CurriculumCallback(RLlibCallback):
 
     def on_algorithm_init(self, *, algorithm: Algorithm, **kwargs: Any) -> None:
         """Start the schedule, and push its level."""
-        writer: Any = SimpleNamespace(add_scalar=self._keep_scalar)
-        self.curriculum = Curriculum(
-            self._schedule.build(),
-            partial(push_blanks, algorithm),
-            self._episodes_per_update,
-            writer,
-        )
+        schedule, set_blanks = self._schedule.build(), partial(push_blanks, algorithm)
+        log: Any = SimpleNamespace(add_scalar=lambda tag, y, _: self._scalars.update({tag: y}))
+        self.curriculum = Curriculum(schedule, set_blanks, self._episodes_per_update, log)
         if self._make_held_out is not None:
             self._held_out = self._make_held_out(algorithm)
 
-    def on_episode_start(  # type: ignore[override]  # only the arguments used here are listed
-        self, *, episode: Any, env_runner: Any, **kwargs: Any
-    ) -> None:
+    def on_episode_start(self, *, episode: Any, env_runner: Any = None, **kwargs: Any) -> None:
         """Take note that a training episode begins, in the process that plays it."""
         if self._make_held_out is None and not env_runner.config.in_evaluation:
             self._numbers[episode.id_] = self._queue.begin(1)
 
-    def on_episode_end(  # type: ignore[override]
-        self, *, episode: Any, metrics_logger: Any, env_runner: Any, **kwargs: Any
-    ) -> None:
+    def on_episode_end(self, *, episode: Any, metrics_logger: Any = None, **kwargs: Any) -> None:
         """Count the training episodes that may be counted, in the process that played them."""
-        if self._make_held_out is not None or env_runner.config.in_evaluation:
+        if episode.id_ not in self._numbers:
             return
         self._queue.end(self._numbers.pop(episode.id_), [episode.get_infos(-1)])
         for task, sums in zip(*self._queue.pop(), strict=True):
             for name, value in zip(_SUMS, sums.tolist(), strict=True):
                 metrics_logger.log_value((name, str(task)), value, reduce="sum")
 
-    def on_train_result(
-        self, *, algorithm: Algorithm, result: dict[str, Any], **kwargs: Any
-    ) -> None:
+    def on_train_result(self, *, result: dict[str, Any], **kwargs: Any) -> None:
         """Feed the schedule, push its level if it moved, and add the curves to the result."""
-        assert self.curriculum is not None
         self.curriculum.steps = int(result[STEPS])
         if self._held_out is None:
-            self._report_training_episodes(self.curriculum, result)
+            self._report_training_episodes(result)
         elif self.curriculum.steps >= self._evaluated_at + self._evaluate_every:
             self._evaluated_at = self.curriculum.steps
             self.curriculum.report_held_out(self._held_out)
@@ -170,38 +157,27 @@ class CurriculumCallback(RLlibCallback):
         result[CURVES] = self._scalars | _common_names(result)
         self._scalars = {}
 
-    def on_env_runners_recreated(
-        self, *, env_runner_group: EnvRunnerGroup, env_runner_indices: list[int], **kwargs: Any
-    ) -> None:
+    def on_env_runners_recreated(self, *, env_runner_group: EnvRunnerGroup, **kwargs: Any) -> None:
         """Push the level to restarted runners, which otherwise start at the initial level."""
-        assert self.curriculum is not None
-        env_runner_group.foreach_env_runner(
-            partial(_set_blanks, blanks=self.curriculum.schedule.blanks()),
-            remote_worker_ids=env_runner_indices,
-            local_env_runner=False,
-        )
+        blanks = self.curriculum.schedule.blanks()
+        env_runner_group.foreach_env_runner(partial(_set_blanks, blanks=blanks))
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything that `load_state_dict` needs to continue; fit for JSON."""
-        assert self.curriculum is not None
         return {**self.curriculum.state_dict(), "evaluated_at": self._evaluated_at}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from a state that `state_dict` returned, and push the level again."""
-        assert self.curriculum is not None
         self.curriculum.load_state_dict(state)
         self._evaluated_at = state["evaluated_at"]
 
-    def _keep_scalar(self, tag: str, value: float, _: int) -> None:
-        self._scalars[tag] = float(value)
-
-    def _report_training_episodes(self, curriculum: Curriculum, result: dict[str, Any]) -> None:
+    def _report_training_episodes(self, result: dict[str, Any]) -> None:
         runners = result.get("env_runners", {})
         parts = [runners.pop(name, {}) for name in _SUMS]
         # RLlib keeps tasks that ended no episode since its last result, with a sum of nan.
         rows = [[np.nan_to_num(part[task]) for part in parts] for task in parts[0]]
         tasks = np.array([int(task) for task in parts[0]], np.int64)
-        curriculum.count(tasks, np.array(rows, np.int64).reshape(-1, len(_SUMS)))
+        self.curriculum.count(tasks, np.array(rows, np.int64).reshape(-1, len(_SUMS)))
 
 
 def write_curves(result: Mapping[str, Any], writer: curves.ScalarWriter) -> None:
@@ -224,9 +200,8 @@ def _set_blanks(runner: EnvRunner, blanks: Any) -> None:
 
 def _common_names(result: Mapping[str, Any]) -> dict[str, float]:
     """Return the metrics of RLlib under our curve names."""
-    learner = result.get("learners", {}).get("default_policy", {})
-    runners = result.get("env_runners", {})
-    metrics = {common: learner[name] for name, common in _LOSSES.items() if name in learner}
-    metrics |= {common: runners[name] for name, common in _RUNNERS.items() if name in runners}
+    learners, runners = result.get("learners", {}), result.get("env_runners", {})
+    found = {**runners, **learners.get("default_policy", {})}
+    metrics = {common: found[name] for name, common in _METRICS.items() if name in found}
     # If no episode ended, the mean is NaN.
     return {tag: float(value) for tag, value in metrics.items() if np.isfinite(value)}

@@ -46,12 +46,14 @@ class CurriculumCallback(BaseCallback):
         episodes_per_update: without `held_out`, see `Curriculum`.
 
     Attributes:
-        curriculum: counts episodes and moves the level; None before training.
+        curriculum: counts episodes and moves the level; set when training starts.
 
     Raises:
         ValueError: if `held_out` is given and tasks are single puzzles; when training starts, if
             the schedule's metric is not completion, or the model's saved state is another's.
     """
+
+    curriculum: Curriculum
 
     def __init__(
         self,
@@ -65,7 +67,6 @@ class CurriculumCallback(BaseCallback):
         if held_out is not None:
             check_held_out(schedule)
         self.schedule = schedule
-        self.curriculum: Curriculum | None = None
         self._held_out = held_out
         self._evaluate_every = evaluate_every
         self._episodes_per_update = episodes_per_update
@@ -92,13 +93,12 @@ class CurriculumCallback(BaseCallback):
         self._keep_state()
 
     def _on_step(self) -> bool:
-        assert self.curriculum is not None
         self.curriculum.steps = self.num_timesteps
         if hasattr(self.model, "rollout_buffer"):
             self._tasks.append(tasks_of(self.locals["infos"], self.schedule.tasks))
             self._trained.append(self.schedule.trains()[self._tasks[-1]])
         if self._held_out is None:
-            self._report_training_episodes(self.curriculum)
+            self._report_training_episodes()
         elif self.num_timesteps >= self._next_evaluation:
             self._next_evaluation = self.num_timesteps + self._every
             self.curriculum.report_held_out(self._held_out)
@@ -107,9 +107,8 @@ class CurriculumCallback(BaseCallback):
     def _on_rollout_end(self) -> None:
         """Write the metrics of SB3 under our curve names."""
         record, known = self.logger.record, self.logger.name_to_value
-        assert self.curriculum is not None
         self.curriculum.write_weights()
-        self._use_advantages(self.curriculum)
+        self._use_advantages()
         for name, (common, sign) in _LOSSES.items():
             if name in known:
                 record(common, sign * known[name])
@@ -122,24 +121,21 @@ class CurriculumCallback(BaseCallback):
 
     def _on_training_end(self) -> None:
         self._keep_state()
-        if self.curriculum is not None and not self.curriculum.updates:
+        if not self.curriculum.updates:
             warnings.warn(
                 f"{self.num_timesteps:,} steps ended without an update of the schedule: make more, "
                 "or lower evaluate_every or episodes_per_update",
                 stacklevel=2,
             )
 
-    def _report_training_episodes(self, curriculum: Curriculum) -> None:
+    def _report_training_episodes(self) -> None:
         dones: NDArray[np.bool_] = self.locals["dones"]
-        if not dones.any():
-            return
-        known = np.flatnonzero(dones & (self._numbers >= 0))
-        numbers = self._numbers[known]
-        self._numbers[dones] = curriculum.begin(int(dones.sum()))
-        if len(known):
-            curriculum.end(numbers, [self.locals["infos"][i] for i in known])
+        if dones.any():
+            known = np.flatnonzero(dones & (self._numbers >= 0))
+            self.curriculum.end(self._numbers[known], [self.locals["infos"][i] for i in known])
+            self._numbers[dones] = self.curriculum.begin(int(dones.sum()))
 
-    def _use_advantages(self, curriculum: Curriculum) -> None:
+    def _use_advantages(self) -> None:
         """Hand on the mean absolute advantage of each task's steps in a rollout of PPO.
 
         Steps on tasks that are not trained on lose their advantages: only PPO's bonus for entropy
@@ -153,13 +149,13 @@ class CurriculumCallback(BaseCallback):
             buffer = model.rollout_buffer
             sizes = np.abs(buffer.advantages[: len(tasks)])
             played = np.unique(tasks[tasks >= 0])
-            curriculum.note_advantages(played, np.array([sizes[tasks == t].mean() for t in played]))
+            means = np.array([sizes[tasks == task].mean() for task in played])
+            self.curriculum.note_advantages(played, means)
             buffer.advantages[: len(tasks)][left_out] = 0
             buffer.returns[: len(tasks)][left_out] = buffer.values[: len(tasks)][left_out]
         self._tasks.clear()
         self._trained.clear()
 
     def _keep_state(self) -> None:
-        assert self.curriculum is not None
         # An attribute of the model's own is saved and loaded with it.
         self.model.curriculum_state = self.curriculum.state_dict()  # type: ignore[attr-defined]

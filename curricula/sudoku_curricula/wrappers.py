@@ -7,6 +7,7 @@ reset on.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,7 @@ from gymnasium.core import ActType, ObsType
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from sudoku_curricula.base import Schedule
-from sudoku_curricula.curriculum import Curriculum, SetBlanks
+from sudoku_curricula.curriculum import Curriculum
 from sudoku_curricula.curves import ScalarWriter
 from sudoku_gym.wrappers.base import SudokuVectorWrapper, chosen_boards, find_attribute
 
@@ -52,8 +53,7 @@ class CurriculumWrapper(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         observation, reward, terminated, truncated, info = self.env.step(action)
         self.curriculum.steps += 1
         if terminated or truncated:
-            number = self.curriculum.begin(1)  # alone, it ends before the next one begins
-            self.curriculum.end(number, [info])
+            self.curriculum.end(self.curriculum.begin(1), [info])  # it ends before the next begins
         return observation, reward, terminated, truncated, info
 
 
@@ -75,8 +75,7 @@ class VectorCurriculumWrapper(SudokuVectorWrapper):
         super().__init__(env)
         self._mode = env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
         self._numbers = np.full(env.num_envs, -1, np.int64)  # of the running episodes; -1: none
-        set_blanks = find_set_blanks(env)
-        self.curriculum = Curriculum(schedule, set_blanks, episodes_per_update, writer)
+        self.curriculum = Curriculum(schedule, find_set_blanks(env), episodes_per_update, writer)
 
     def reset(
         self, *, seed: int | list[int] | None = None, options: dict[str, Any] | None = None
@@ -86,7 +85,7 @@ class VectorCurriculumWrapper(SudokuVectorWrapper):
         restarted = chosen_boards(options, self.num_envs)
         result: tuple[Any, dict[str, Any]] = super().reset(seed=seed, options=options)
         self.curriculum.drop(self._numbers[restarted & (self._numbers >= 0)])
-        self._begin(restarted)
+        self._numbers[restarted] = self.curriculum.begin(int(restarted.sum()))
         return result
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
@@ -98,21 +97,15 @@ class VectorCurriculumWrapper(SudokuVectorWrapper):
             last = infos["final_info"] if self._mode == AutoresetMode.SAME_STEP else infos
             keys = [key for key in _READ if key in last]
             told = [{key: last[key][i] for key in keys} for i in np.flatnonzero(ended)]
-            numbers = self._numbers[ended]
-            self._numbers[ended] = -1
-            if self._mode != AutoresetMode.DISABLED:
-                self._begin(ended)
-            self.curriculum.end(numbers, told)
+            self.curriculum.end(self._numbers[ended], told)
+            waits = self._mode == AutoresetMode.DISABLED
+            self._numbers[ended] = -1 if waits else self.curriculum.begin(len(told))
         return observations, rewards, terminated, truncated, infos
 
-    def _begin(self, boards: Any) -> None:
-        self._numbers[boards] = self.curriculum.begin(int(boards.sum()))
 
-
-def find_set_blanks(envs: VectorEnv[Any, Any, Any]) -> SetBlanks:
+def find_set_blanks(envs: VectorEnv[Any, Any, Any]) -> Callable[[Any], Any]:
     """Return `set_blanks` of a vector environment, else a call of that of each of its own."""
-    base = envs.unwrapped
+    base: Any = envs.unwrapped
     if hasattr(base, "set_blanks"):
-        method: SetBlanks = base.set_blanks
-        return method
+        return base.set_blanks
     return partial(find_attribute(base, "call"), "set_blanks")

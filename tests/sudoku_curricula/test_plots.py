@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from PIL import Image
 from torch.utils.tensorboard import SummaryWriter
 
@@ -15,7 +16,7 @@ from sudoku_curricula.curves import (
     SUCCESS_RATE,
     VALUE_LOSS,
 )
-from sudoku_curricula.plots import mean_and_range, plot_runs, scale_of, tags_of, task_history
+from sudoku_curricula.plots import mean_and_range, plot_runs, set_scale, tags_of, task_history
 from sudoku_gym import cli
 
 ROWS, COLUMNS = 1, 2  # of the picture of `write_run`: the level and a loss
@@ -73,7 +74,6 @@ def test_mean_and_range_interpolate_and_ignore_what_a_run_has_not_reached():
     assert low.tolist() == [0, 2, 4, 8]
     assert high.tolist() == [2, 5, 10, 8]
     assert mean.tolist() == [1, 3.5, 7, 8]
-    assert mean_and_range(runs, STEPS_PER_SECOND)[0].size == 0
 
 
 def curves_of(tags, low=0.2, high=0.9):
@@ -93,13 +93,19 @@ def test_panels_follow_the_groups_that_the_runs_hold():
         (SUCCESS_RATE, [0, 1], "share"),
         ("search/evaluations", [0, 30], "linear"),
         (VALUE_LOSS, [1e-4, 0.3], "log"),
+        (VALUE_LOSS, [0, 1e-9, 0.3], "log"),
         (POLICY_LOSS, [0.2, 0.9], "linear"),
         (POLICY_LOSS, [-0.2, 9], "linear"),
         (STEPS_PER_SECOND, [1, 9000], "linear"),
     ],
 )
 def test_the_scale_is_that_of_the_values(tag, values, scale):
-    assert scale_of(tag, np.array(values, float)) == scale
+    axes = Figure().subplots()
+    axes.plot(values)
+    set_scale(axes, tag, np.array(values, float))
+    low, high = axes.get_ylim()
+    assert (axes.get_yscale() == "log") == (scale == "log") == (1e-5 <= low < 1e-3)
+    assert ((low, high) == (-0.02, 1.02)) == (scale == "share")
 
 
 def test_points_that_are_no_numbers_are_left_out(tmp_path):

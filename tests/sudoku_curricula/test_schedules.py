@@ -60,7 +60,7 @@ def test_success_rate_waits_for_proof():
     assert feed(schedule, 0.98, count=800)
     assert schedule.level == 3
     assert schedule.history[0].reason == "success"
-    assert schedule.interval() == (0.0, 1.0)  # nothing is known of the new level
+    assert schedule.results == []  # nothing is known of the new level
 
 
 def test_success_rate_forgets_what_left_the_window():
@@ -147,7 +147,7 @@ def test_laws_of_every_schedule_and_exact_resume(name, results, cut):
         (
             "exponential",
             {},
-            "no schedule is called 'exponential': use bandit, constant",
+            "no schedule is called 'exponential': use algorithm-1, bandit",
         ),
     ],
 )

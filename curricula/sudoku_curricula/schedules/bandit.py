@@ -65,32 +65,29 @@ class Bandit(Schedule):
     def weights(self) -> NDArray[np.float64]:
         """Return the softmax of the values, mixed with equal weights."""
         heat = self.config.temperature if self.config.rule == "softmax" else 1.0
-        return mixed_with_uniform(
-            np.exp((self.values - self.values.max()) / heat), self.config.uniform
-        )
+        odds = np.exp((self.values - self.values.max()) / heat)
+        return mixed_with_uniform(odds, self.config.uniform)
 
     def update(self, results: Results) -> bool:
         """Reward the tasks that were played."""
-        rates = results.successes / results.counts
+        played, rates = results.tasks, results.successes / results.counts
         measured = np.isfinite(results.advantages)
         rewards = np.where(measured, results.advantages, 2 * rates * (1 - rates))
         if self.config.rule == "softmax":
-            played = results.tasks
             self.values[played] += self.config.rate * (rewards - self.values[played])
-            return True
-        chances = self.weights()
+        else:
+            self._update_exp3s(results, rewards)
+        return True
+
+    def _update_exp3s(self, results: Results, rewards: NDArray[np.float64]) -> None:
+        """Move the log-weights; at the t-th time the others get 1 / t of what each has gained."""
+        self.updates += 1
         self.rewards = np.append(self.rewards, rewards)[-_MEMORY:]
         low, high = np.quantile(self.rewards, (0.2, 0.8))
         scaled = np.clip(2 * (rewards - low) / max(high - low, 1e-12) - 1, -1, 1)
-        gained = self.values.copy()
+        gained, played = self.values.copy(), results.tasks
         shares = results.counts / results.counts.sum()
-        gained[results.tasks] += self.config.rate * shares * scaled / chances[results.tasks]
-        self._share(gained)
-        return True
-
-    def _share(self, gained: NDArray[np.float64]) -> None:
-        """Set the log-weights; at the t-th time the others get 1 / t of what each has gained."""
-        self.updates += 1
+        gained[played] += self.config.rate * shares * scaled / self.weights()[played]
         others = max(len(gained) - 1, 1)
         part = 1 / (1 + self.updates)
         total = np.exp(gained - gained.max())

@@ -63,10 +63,9 @@ class SelfPaced(Schedule):
         super().__init__(config.tasks)
         self.config = config
         count = len(self.tasks)
-        spread = np.full(count, config.floor / count)
-        self._target, self.distribution = spread.copy(), spread.copy()
-        self._target[-1] += 1 - config.floor
+        self.distribution = np.full(count, config.floor / count)
         self.distribution[0] += 1 - config.floor
+        self._target = self.distribution[::-1].copy()
         self.success = np.zeros(count)
 
     def weights(self) -> NDArray[np.float64]:
