@@ -144,11 +144,7 @@ def test_laws_of_every_schedule_and_exact_resume(name, results, cut):
         ("algorithm-1", {"gamma": -1.0}, r"gamma must lie in \[0, 1\], not -1.0"),
         ("algorithm-1", {"max_iterations": 0}, "max_iterations must be at least 1, not 0"),
         ("algorithm-1?depth=3", {}, "'algorithm-1' has no option depth: use start, stop, gamma"),
-        (
-            "exponential",
-            {},
-            "no schedule is called 'exponential': use algorithm-1, bandit",
-        ),
+        ("exponential", {}, "no schedule is called 'exponential': use algorithm-1, bandit"),
     ],
 )
 def test_bad_configurations_are_refused(name, options, message):
