@@ -3,7 +3,7 @@ r"""Automatic curricula beside each other: every schedule, the same steps for al
 A setting is a learner on a board: MaskablePPO of sb3-contrib, or a trainer of this suite.
 
 Every run plays greedily on validation puzzles, ten times: minimal ones, the hardest level, and all
-levels; where it has three sizes, twice: 16x16 with 154 blanks, and all tasks. A run that was
+levels; where it has three sizes, three times: 16x16 with 154 blanks, and all tasks. A run that was
 stopped is made again, finished ones are kept. A schedule may be named with other options than those
 below, which is how they were tuned.
 
@@ -93,7 +93,7 @@ SETTINGS = {
     "gflownet-6x6": Setting("6x6", 2, 26, 2, 2_000, 5, games=160),
     "expert-iteration-9x9": Setting("9x9", 16, 56, 8, 6_144, 8, games=96, tasks=BY_GRADE),
     "expert-iteration-sizes": Setting(
-        "9x9", 16, 56, 8, 3_072, 5, games=40, tasks=SIZES, points=2, held_out=16
+        "9x9", 16, 56, 8, 9_216, 14, games=40, tasks=SIZES, points=3, held_out=16
     ),
     "ppo-9x9": Setting("9x9", 16, 56, 8, 8_192, 4, games=96, episodes=32, tasks=BY_GRADE),
 }
