@@ -118,6 +118,13 @@ def test_the_average_of_the_weights_is_what_plays(tmp_path):
             assert torch.equal(value, getattr(again, network).state_dict()[name])
 
 
+def test_a_board_of_ones_own_joins_after_4x4():
+    assert ExpertIterationConfig(env="Sudoku6x6-v0").envs == ("Sudoku4x4-v0", "Sudoku6x6-v0")
+    assert ExpertIterationConfig(env="Sudoku4x4-v0").envs == ("Sudoku4x4-v0", "Sudoku9x9-v0")
+    with pytest.raises(ValueError, match="envs must hold Sudoku9x9-v0"):
+        ExpertIterationConfig(envs=("Sudoku4x4-v0", "Sudoku6x6-v0"))
+
+
 BY_BOARD = UniformConfig("board=4x4,6x6")
 
 
