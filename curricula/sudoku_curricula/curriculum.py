@@ -15,7 +15,7 @@ from sudoku_gym.puzzles.sources import Blanks
 from sudoku_gym.puzzles.tasks import Tasks
 
 _PENDING, _NO_TASK = -2, -1  # of episodes without an end, and those that do not count
-_SHOWN = 64  # tasks, at most, of which each has its curves
+_SHOWN, _COLUMNS = 64, 512  # tasks that have curves, and columns of their heat maps, at most
 
 
 class PlayHeldOut(Protocol):
@@ -76,6 +76,7 @@ class Curriculum:
         self._queue = EpisodeQueue(schedule.tasks)
         self._tally = np.zeros((len(schedule.tasks), 2), np.int64)  # episodes, successes
         self._advantages, self._success = np.full((2, len(schedule.tasks)), np.nan)
+        self._history = np.zeros((2, 0, len(schedule.tasks)))  # weights and success so far
         if isinstance(schedule, LevelSchedule):
             set_blanks({schedule.levels[-1]: 1.0})  # notices a level that can't be served
         set_blanks(schedule.blanks())
@@ -222,7 +223,8 @@ class Curriculum:
     def write_tasks(self, writer: curves.ScalarWriter) -> None:
         """Write weight and success of each task, of more than 64 the entropy of the weights alone.
 
-        Nothing is written of a `LevelSchedule`.
+        A writer with `add_image`, such as torch's, gets their heat maps too: a row of 8 pixels for
+        each task, a column for each of the latest calls. Nothing is written of a `LevelSchedule`.
         """
         if isinstance(self.schedule, LevelSchedule):
             return
@@ -231,10 +233,16 @@ class Curriculum:
         writer.add_scalar(curves.TASK_ENTROPY, float(-(drawn * np.log(drawn)).sum()), self.steps)
         if len(weights) > _SHOWN:
             return
-        for group, values in zip(curves.TASK_GROUPS, (weights, self._success), strict=True):
+        latest = np.array([weights, self._success])
+        self._history = np.append(self._history, np.nan_to_num(latest)[:, None], 1)[:, -_COLUMNS:]
+        add_image = getattr(writer, "add_image", None)
+        for group, values, past in zip(curves.TASK_GROUPS, latest, self._history, strict=True):
             for task in np.flatnonzero(np.isfinite(values)):
                 name = self.schedule.tasks.each[task].name
                 writer.add_scalar(f"{group}/{name}", float(values[task]), self.steps)
+            if add_image:
+                pixels = past.T[None].repeat(8, 1) / max(past.max(), 1e-9)
+                add_image(f"{group}/over time", pixels.astype(np.float32), self.steps)
 
     def start_clock(self, steps: int) -> None:
         """Set the steps done so far; the speed counts from here."""

@@ -15,6 +15,7 @@ from sudoku_gym.plugins import suggest_extra
 
 with suggest_extra("sudoku_curricula.sb3"):
     from stable_baselines3.common.callbacks import BaseCallback
+    from stable_baselines3.common.logger import Image
 
 from sudoku_curricula import curves
 from sudoku_curricula.base import Schedule
@@ -79,7 +80,12 @@ class CurriculumCallback(BaseCallback):
         saved = getattr(self.model, "curriculum_state", None)
         set_blanks = partial(self.training_env.env_method, "set_blanks")
         # SB3's logger writes with the model's count of steps, at its dump.
-        log: Any = SimpleNamespace(add_scalar=lambda tag, value, _: self.logger.record(tag, value))
+        log: Any = SimpleNamespace(
+            add_scalar=lambda tag, value, _: self.logger.record(tag, value),
+            add_image=lambda tag, pixels, _: self.logger.record(
+                tag, Image(pixels, "CHW"), exclude=("stdout", "log", "json", "csv")
+            ),
+        )
         self.curriculum = Curriculum(self.schedule, set_blanks, self._episodes_per_update, log)
         if saved is not None:
             self.curriculum.load_state_dict(saved)

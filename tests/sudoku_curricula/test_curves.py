@@ -1,11 +1,16 @@
 """Curves as torch's writer leaves them and as TensorBoard reads them back."""
 
+from io import BytesIO
+
+import numpy as np
 import pytest
+from PIL import Image
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from torch.utils.tensorboard import SummaryWriter
 
 from sudoku_curricula import make_schedule
 from sudoku_curricula.curriculum import Curriculum
-from sudoku_curricula.curves import BLANKS_LEVEL, SUCCESS_RATE, read_curves
+from sudoku_curricula.curves import BLANKS_LEVEL, SUCCESS_RATE, TASK_GROUPS, read_curves
 
 
 def play(curriculum, level, *won):
@@ -23,6 +28,20 @@ def test_the_curriculum_is_drawn(tmp_path):
     found = read_curves(tmp_path)
     assert found[BLANKS_LEVEL] == ([0, 10], [2.0, 3.0])
     assert found[SUCCESS_RATE] == ([10], [0.75])
+
+
+def test_the_weights_of_tasks_are_a_heat_map_over_time(tmp_path):
+    with SummaryWriter(tmp_path) as writer:
+        schedule = make_schedule("target?tasks=blanks=2..4&step=1&sensitivity=9&success_target=0.5")
+        curriculum = Curriculum(schedule, lambda blanks: None, 2, writer)
+        for level in (2, 3):
+            play(curriculum, level, True, True)
+    events = EventAccumulator(str(tmp_path), {"images": 0}).Reload()
+    assert events.Tags()["images"] == [f"{group}/over time" for group in TASK_GROUPS]
+    latest = events.Images("task_weight/over time")[-1].encoded_image_string
+    weight = np.array(Image.open(BytesIO(latest)))
+    assert weight.shape == (3 * 8, 3, 3)  # a row of 8 pixels for each task, a column for each call
+    assert (weight[::8, :, 0] > 200).tolist() == np.eye(3, dtype=bool).tolist()
 
 
 def test_a_resumed_curriculum_leaves_one_curve_that_rises_in_steps(tmp_path):

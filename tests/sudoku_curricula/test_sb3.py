@@ -5,6 +5,7 @@ import pytest
 from small_game import GAMES, USUAL_CURVES, Game, HeldOut, Wave
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from sudoku_curricula import curves, make_schedule
 from sudoku_curricula.sb3 import CurriculumCallback
@@ -121,6 +122,8 @@ def test_a_schedule_over_tasks_gets_the_advantages_of_each(tmp_path):
     assert (schedule.values > 0).all()  # longer games have larger advantages early on
     found = curves.read_curves(tmp_path / "run_1")
     assert len(found[f"{curves.TASK_WEIGHT}/3 blanks"][1]) > 5
+    events = EventAccumulator(str(tmp_path / "run_1"), {"images": 0}).Reload()
+    assert f"{curves.TASK_WEIGHT}/over time" in events.Tags()["images"]
     saved = model.curriculum_state
     again = make_schedule("bandit", tasks="blanks=2..6", rate=0.5)
     again.load_state_dict(saved["schedule"])
