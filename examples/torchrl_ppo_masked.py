@@ -3,6 +3,7 @@
 pip install 'sudoku-gym[torchrl]'
 python examples/torchrl_ppo_masked.py
 python examples/torchrl_ppo_masked.py --recurrent
+python examples/torchrl_ppo_masked.py --schedule 'bandit?tasks=blanks=2..12'
 
 The vector environment steps all boards in one call, and TorchRL resets those that are over. The
 policy reads the mask from the infos, and gives illegal actions no probability. With `--recurrent`
@@ -31,16 +32,18 @@ from torchrl.modules import (
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value.functional import generalized_advantage_estimate
 
+from sudoku_curricula import Curriculum, make_schedule
 from sudoku_gym import compare, load_policy, puzzles
 from sudoku_gym.evaluation import to_markdown
+from sudoku_learning.training import HeldOut
 
 
 @dataclass
 class Args:
     env_id: str = "Sudoku4x4-v0"
     """the id of the environment"""
-    blanks: int = 10
-    """blanks of the training puzzles"""
+    schedule: str = "constant?blanks=10"
+    """the curriculum, see `sudoku_curricula`; it is fed with held-out games"""
     recurrent: bool = False
     """give the policy an LSTM"""
     iterations: int = 200
@@ -149,11 +152,11 @@ def main(argv=None):
     envs = gym.make_vec(
         args.env_id,
         num_envs=args.num_envs,
-        blanks=args.blanks,
         reward="sparse",
         end_at_dead_end=True,
         autoreset_mode="Disabled",  # TorchRL resets the boards that are over
     )
+    curriculum = Curriculum(make_schedule(args.schedule), envs.unwrapped.set_blanks)
     wrapped = GymWrapper(envs, categorical_action_encoding=True).auto_register_info_dict()
     actor, critic, primer = make_network(int(envs.single_action_space.n), args.recurrent)
     transforms = [InitTracker()] + ([primer] if primer else [])
@@ -167,6 +170,9 @@ def main(argv=None):
     test = puzzles.load(bank, "test")[:: 100 if args.smoke else 10]
     floors = {name: load_policy(name) for name in ("masked-random", "naked-singles")}
     results = compare({**floors, "untrained": TorchRLPolicy(actor)}, test)
+    random = np.random.default_rng(args.seed)
+    source = puzzles.resolve_source(bank, "validation")
+    held_out = HeldOut(TorchRLPolicy(actor), source, 128, random)
     loss = ClipPPOLoss(actor, critic, entropy_coeff=0.01, critic_coeff=0.5)
     optimizer = torch.optim.Adam(both.parameters(), lr=args.learning_rate)
     for iteration, data in enumerate(collector):  # [B, T]
@@ -183,7 +189,9 @@ def main(argv=None):
         if iteration % 20 == 0 or iteration == iterations - 1:
             over = data["next", "done"].squeeze(-1)
             rate = data["next", "is_success"][over].float().mean()
-            print(f"iteration {iteration}: {rate:.1%} of the games solved")
+            level, minimal = curriculum.level, curriculum.report_held_out(held_out)[1]
+            found = f"{level:.1f} blanks, {rate:.1%} of games solved"
+            print(f"iteration {iteration}: {found}, {minimal:.1%} of held-out minimal puzzles")
     collector.shutdown()
     print(f"\nseed {args.seed}, {time.process_time():.0f} seconds of the processor")
     results |= compare({"PPO": TorchRLPolicy(actor)}, test)
