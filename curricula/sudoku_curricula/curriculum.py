@@ -223,8 +223,9 @@ class Curriculum:
     def write_tasks(self, writer: curves.ScalarWriter) -> None:
         """Write weight and success of each task, of more than 64 the entropy of the weights alone.
 
-        A writer with `add_image`, such as torch's, gets their heat maps too: a row of 8 pixels for
-        each task, a column for each of the latest calls. Nothing is written of a `LevelSchedule`.
+        A writer with `add_image`, such as torch's, gets their heat maps too: a row for each task, a
+        column for each of the latest calls, twice as wide as high at least. Nothing is written of a
+        `LevelSchedule`.
         """
         if isinstance(self.schedule, LevelSchedule):
             return
@@ -241,7 +242,8 @@ class Curriculum:
                 name = self.schedule.tasks.each[task].name
                 writer.add_scalar(f"{group}/{name}", float(values[task]), self.steps)
             if add_image:
-                pixels = past.T[None].repeat(8, 1) / max(past.max(), 1e-9)
+                wide = -(-16 * len(weights) // len(past))  # pixels of a column
+                pixels = past.T[None].repeat(8, 1).repeat(wide, 2) / max(past.max(), 1e-9)
                 add_image(f"{group}/over time", pixels.astype(np.float32), self.steps)
 
     def start_clock(self, steps: int) -> None:

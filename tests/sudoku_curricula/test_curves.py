@@ -40,8 +40,8 @@ def test_the_weights_of_tasks_are_a_heat_map_over_time(tmp_path):
     assert events.Tags()["images"] == [f"{group}/over time" for group in TASK_GROUPS]
     latest = events.Images("task_weight/over time")[-1].encoded_image_string
     weight = np.array(Image.open(BytesIO(latest)))
-    assert weight.shape == (3 * 8, 3, 3)  # a row of 8 pixels for each task, a column for each call
-    assert (weight[::8, :, 0] > 200).tolist() == np.eye(3, dtype=bool).tolist()
+    assert weight.shape == (3 * 8, 3 * 16, 3)  # a row for each task, a column for each call
+    assert (weight[::8, ::16, 0] > 200).tolist() == np.eye(3, dtype=bool).tolist()
 
 
 def test_a_resumed_curriculum_leaves_one_curve_that_rises_in_steps(tmp_path):
