@@ -235,16 +235,17 @@ class Curriculum:
         if len(weights) > _SHOWN:
             return
         latest = np.array([weights, self._success])
-        self._history = np.append(self._history, np.nan_to_num(latest)[:, None], 1)[:, -_COLUMNS:]
-        add_image = getattr(writer, "add_image", None)
-        for group, values, past in zip(curves.TASK_GROUPS, latest, self._history, strict=True):
+        for group, values in zip(curves.TASK_GROUPS, latest, strict=True):
             for task in np.flatnonzero(np.isfinite(values)):
                 name = self.schedule.tasks.each[task].name
                 writer.add_scalar(f"{group}/{name}", float(values[task]), self.steps)
-            if add_image:
-                wide = -(-16 * len(weights) // len(past))  # pixels of a column
-                pixels = past.T[None].repeat(8, 1).repeat(wide, 2) / max(past.max(), 1e-9)
-                add_image(f"{group}/over time", pixels.astype(np.float32), self.steps)
+        if not hasattr(writer, "add_image"):
+            return
+        self._history = np.append(self._history, np.nan_to_num(latest)[:, None], 1)[:, -_COLUMNS:]
+        for group, past in zip(curves.TASK_GROUPS, self._history, strict=True):
+            wide = -(-16 * len(weights) // len(past))  # pixels of a column
+            pixels = past.T[None].repeat(8, 1).repeat(wide, 2) / max(past.max(), 1e-9)
+            writer.add_image(f"{group}/over time", pixels.astype(np.float32), self.steps)
 
     def start_clock(self, steps: int) -> None:
         """Set the steps done so far; the speed counts from here."""

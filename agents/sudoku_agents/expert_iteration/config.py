@@ -17,7 +17,7 @@ from sudoku_learning.recurrent import RecurrentConfig
 from sudoku_learning.training import CurriculumConfig, EnvId, OptimizerConfig, TrainingConfig
 from sudoku_learning.training.environments import held_out_source
 
-USUAL = ("Sudoku4x4-v0", "Sudoku9x9-v0")
+_USUAL = ("Sudoku4x4-v0", "Sudoku9x9-v0")  # with another `env`: 4x4, then that one
 
 
 @registered("expert-iteration")
@@ -33,9 +33,9 @@ class ExpertIterationConfig(TrainingConfig):
 
     env: EnvId = "Sudoku9x9-v0"
     """id of the environment that held-out games are played in"""
-    envs: tuple[EnvId, ...] = USUAL
+    envs: tuple[EnvId, ...] = _USUAL
     """environments to train in, in the order in which they join; all stay to the end. Only their
-    training puzzles are used, not the solutions. These two stand for 4x4 and `env`"""
+    training puzzles are used, not the solutions. If not given, 4x4 and then `env`"""
     shares: tuple[float, ...] = (0.1, 0.9)
     """relative shares of the updates, among the environments that have joined"""
     join_at: float = 0.8
@@ -93,8 +93,8 @@ class ExpertIterationConfig(TrainingConfig):
         check_shares(self, "join_at", "as_stored", "average")
         if self.average == 1:
             raise ValueError("average must lie in [0, 1), for 1 would keep the first weights")
-        if self.env not in self.envs and self.envs == USUAL:
-            object.__setattr__(self, "envs", (USUAL[0], self.env))  # frozen, but still being made
+        if self.env not in self.envs and self.envs == _USUAL:
+            object.__setattr__(self, "envs", (_USUAL[0], self.env))  # frozen, but still being made
         if self.env not in self.envs or len(set(self.envs)) < len(self.envs):
             raise ValueError(f"envs must hold {self.env}, and each once, not {self.envs}")
         if len(self.shares) != len(self.envs) or not all(share > 0 for share in self.shares):

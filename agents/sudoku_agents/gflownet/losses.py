@@ -47,7 +47,10 @@ def log_pb(trajectories: Trajectories, order: Order) -> NDArray[np.float32]:
 def log_rewards(
     trajectories: Trajectories, least: float, reward: TerminalReward | None
 ) -> NDArray[np.float32]:
-    """Return log R of the ends of G trajectories, float32 `[G]`, none below `least`."""
+    """Return log R of the ends of G trajectories, float32 `[G]`, none below `least`.
+
+    ValueError unless `reward` returns `[G]` numbers, none nan or infinite; 0 and less are `least`.
+    """
     if reward is None:
         return np.where(trajectories.solved, np.float32(0), np.float32(least))
     rewards = np.asarray(reward(trajectories.terminal_boards), np.float64)

@@ -108,7 +108,7 @@ class TrainingConfig:
         return held_out_source(self.env)
 
     def other_sources(self) -> list[PuzzleSource]:
-        """Return those of further boards, which tasks may name: none but with several `envs`."""
+        """Return held-out puzzles of further boards that tasks may name, by default none."""
         return []
 
     def to_json(self) -> dict[str, Any]:
