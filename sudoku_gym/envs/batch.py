@@ -21,7 +21,6 @@ from sudoku_gym.envs.resets import ResetOptions
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import group_of
 from sudoku_gym.kernels import layout
-from sudoku_gym.kernels.endings import GameRules
 from sudoku_gym.puzzles.sources import BankSource, Blanks, PuzzleSource, source_of, table_of
 from sudoku_gym.puzzles.tasks import PuzzleWeights, Tasks, TaskWeights
 
@@ -57,7 +56,8 @@ class BoardBatch:
         self._options = options
         self.source = options.resolve_source()
         self.geometry = geometry = self.source.geometry
-        self._set_rules(options.rules(geometry.size))
+        self.named_rules = options.rules(geometry.size)
+        self.rules = tuple(self.named_rules)
         sizes = layout.sizes_of(geometry, options.erase)
         self.sizes, self.tables = tuple(sizes), tuple(layout.unit_tables(geometry))
         self.num_actions = sizes.num_actions
@@ -89,14 +89,6 @@ class BoardBatch:
         """Which cells are givens: bool `[B, N, N]`."""
         cells = self.geometry.num_cells
         return self.rows[:, cells : 2 * cells].reshape(self.boards.shape) == 1
-
-    def set_max_steps(self, limit: int) -> None:
-        """See `BoardControls.max_steps`."""
-        rules = replace(self._options, max_steps=limit).rules(self.geometry.size)
-        self._set_rules(rules)
-
-    def _set_rules(self, rules: GameRules) -> None:
-        self.named_rules, self.rules = rules, tuple(rules)
 
     @property
     def draws_compiled(self) -> bool:
@@ -277,12 +269,8 @@ class BoardControls:
 
     @property
     def max_steps(self) -> int:
-        """The number of steps after which an episode is truncated; may be set at any time."""
+        """The number of steps after which an episode is truncated."""
         return self._batch.named_rules.max_steps
-
-    @max_steps.setter
-    def max_steps(self, limit: int) -> None:
-        self._batch.set_max_steps(limit)
 
     def set_blanks(self, blanks: Blanks) -> None:
         """Set the number of blanks of episodes, from each board's next reset on.

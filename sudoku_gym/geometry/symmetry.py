@@ -1,4 +1,4 @@
-"""The symmetry group of Sudoku: sample, compose, invert, and act on boards, actions, policies.
+"""The symmetry group of Sudoku: drawn, and applied to boards, actions and policies.
 
 An element permutes rows and columns (bands, stacks and the lines within them, or a short list for
 variants), may then transpose, and relabels digits.
@@ -21,7 +21,6 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.automorphisms import cell_images
 
 _Value = TypeVar("_Value", bound=np.generic)
-_Integer = TypeVar("_Integer", bound=np.integer)
 
 MAX_LISTED = 10_000
 
@@ -72,31 +71,13 @@ class Symmetry:
         np.put_along_axis(moved, self.actions[:, : values.shape[1]], values, 1)
         return moved
 
-    def inverse(self) -> Symmetry:
-        """Return the symmetries that undo these."""
-        rows, columns = _inverse_permutation(self.rows), _inverse_permutation(self.columns)
-        swap = self.transpose[:, None]
-        return Symmetry(
-            np.where(swap, columns, rows),
-            np.where(swap, rows, columns),
-            self.transpose,
-            _inverse_permutation(self.digits),
-        )
-
-
-def identity(geometry: Geometry, count: int = 1) -> Symmetry:
-    """Return `count` identity symmetries."""
-    lines = np.tile(np.arange(geometry.size, dtype=np.int32), (count, 1))
-    digits = np.tile(np.arange(geometry.size + 1, dtype=np.int8), (count, 1))
-    return Symmetry(lines, lines.copy(), np.zeros(count, np.bool_), digits)
-
 
 def sample(geometry: Geometry, count: int, rng: np.random.Generator) -> Symmetry:
     """Draw `count` symmetries uniformly from the whole group of `geometry`."""
-    drawn = identity(geometry, count)
-    arrays = (drawn.rows, drawn.columns, drawn.transpose, drawn.digits)
-    _draw_symmetries(new_stream(rng), group_of(geometry), *arrays)
-    return drawn
+    rows, columns = np.empty((2, count, geometry.size), np.int32)
+    transpose, digits = np.empty(count, np.bool_), np.empty((count, geometry.size + 1), np.int8)
+    _draw_symmetries(new_stream(rng), group_of(geometry), rows, columns, transpose, digits)
+    return Symmetry(rows, columns, transpose, digits)
 
 
 def group_of(geometry: Geometry) -> tuple[int, int, bool, NDArray[np.int32]]:
@@ -229,7 +210,3 @@ def _line_permutations(size: int, block: int) -> NDArray[np.int32]:
         for inners in product(within, repeat=size // block)
     ]
     return np.array(lines, np.int32)
-
-
-def _inverse_permutation(permutations: NDArray[_Integer]) -> NDArray[_Integer]:
-    return np.argsort(permutations, axis=1).astype(permutations.dtype)

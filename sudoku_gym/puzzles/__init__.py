@@ -1,10 +1,10 @@
 """Puzzles: all of 4x4, a generator, shipped banks, files, grades and ratings."""
 
 from sudoku_gym.puzzles.banks import NAMES, SPLITS, load
-from sudoku_gym.puzzles.difficulty import FINE_GRADES, GRADES, candidates_after, grade, rate
+from sudoku_gym.puzzles.difficulty import FINE_GRADES, GRADES, grade, rate
 from sudoku_gym.puzzles.files import read, write
 from sudoku_gym.puzzles.generator import generate
-from sudoku_gym.puzzles.orbits import find_in_splits, find_in_training, same_orbit
+from sudoku_gym.puzzles.orbits import find_in_training, same_orbit
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import resolve_source
 
@@ -14,8 +14,6 @@ __all__ = [
     "NAMES",
     "SPLITS",
     "PuzzleSet",
-    "candidates_after",
-    "find_in_splits",
     "find_in_training",
     "generate",
     "grade",

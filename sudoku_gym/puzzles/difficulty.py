@@ -49,27 +49,6 @@ def grade(
     return grades
 
 
-def candidates_after(
-    boards: ArrayLike, technique: int, geometry: Geometry | None = None
-) -> NDArray[np.uint32]:
-    """Return the candidates left when techniques 0 to `technique` are exhausted.
-
-    They are uint32 `[B, N, N]`, bit `digit - 1`; a filled cell keeps its one bit, and a cell
-    without any bit shows a contradiction. Boards are int `[B, N, N]`, techniques `FINE_GRADES`.
-
-    Raises:
-        ValueError: if the technique has no such number or the boards a wrong shape or digit.
-    """
-    if not 0 <= technique < len(FINE_GRADES) - 1:
-        raise ValueError(f"technique={technique}: use 0 to {len(FINE_GRADES) - 2}, see FINE_GRADES")
-    flat, geometry = board.flat_boards(boards, geometry)
-    masks = np.empty(flat.shape, np.uint32)
-    tables = geometry.units, geometry.cell_units, geometry.peers
-    for part in in_chunks(len(flat)):
-        _exhaust(flat[part], technique, *tables, masks[part])
-    return masks.reshape(-1, geometry.size, geometry.size)
-
-
 @njit(cache=True)
 def _grade(boards, units, cell_units, peers, grades):
     """Lower grades int8 `[B]`, which hold that of search, to the first technique that solves."""
@@ -82,14 +61,6 @@ def _grade(boards, units, cell_units, peers, grades):
             if done.all():
                 grades[b] = technique
                 break
-
-
-@njit(cache=True)
-def _exhaust(boards, technique, units, cell_units, peers, masks):
-    done, lines = np.empty(boards.shape[1], np.bool_), np.empty(units.shape[1], np.uint32)
-    for b in range(len(boards)):
-        open_masks(boards[b], units, masks[b], done)
-        apply_techniques(technique, masks[b], done, units, cell_units, peers, lines)
 
 
 def rate(

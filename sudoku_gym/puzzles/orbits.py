@@ -12,11 +12,11 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sudoku_gym import board, plugins, solver
+from sudoku_gym import board, plugins
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import MAX_LISTED, canonical_form, group_order
 from sudoku_gym.puzzles import banks
-from sudoku_gym.puzzles.puzzle_set import SPLIT_BY_SOLUTION, PuzzleSet
+from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 
 _CELL, _LINE, _UNIT, _DIGIT = range(4)
 
@@ -41,28 +41,6 @@ def canonical_keys(boards: ArrayLike, geometry: Geometry | None = None) -> NDArr
         forms = [_graph_form(cells, geometry) for cells in flat]
     digests = [blake2b(form, digest_size=8).digest() for form in forms]
     return np.frombuffer(b"".join(digests), np.uint64).copy()
-
-
-def find_in_splits(puzzle: ArrayLike, name: str) -> str | None:
-    """Return the split of a bank that holds a puzzle up to symmetry.
-
-    From 9x9 up the solutions are compared, as the splits are made: a puzzle counts as found if it
-    shares its solved grid with one of the bank. Below, the puzzles themselves are.
-    Returns None if the bank does not hold the puzzle, int `[N, N]`.
-
-    Raises:
-        ValueError: if there is no such bank, it has no splits, or the puzzle has no solution.
-        ModuleNotFoundError: if the geometry has many symmetries and igraph is not installed.
-    """
-    banks.orbits_of(name)  # raises if it has none
-    geometry = banks.named_geometry(name)
-    boards = board.as_boards(np.asarray(puzzle)[None], geometry)
-    if geometry.size >= SPLIT_BY_SOLUTION:
-        boards = solver.solve(boards, geometry)
-        if not boards.any():
-            raise ValueError("no solution of the puzzle was found: there is nothing to compare")
-    split = _splits_of(canonical_keys(boards, geometry), name)[0]
-    return banks.SPLITS[split] if split >= 0 else None
 
 
 def find_in_training(puzzle_set: PuzzleSet) -> NDArray[np.bool_]:

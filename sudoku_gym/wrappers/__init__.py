@@ -2,11 +2,9 @@
 
 from sudoku_gym.wrappers.canonical_cell import CanonicalCell, VectorCanonicalCell
 from sudoku_gym.wrappers.encodings import (
-    ExactCoverTensor,
     FlatObservation,
     MaskedObservation,
     OneHotBoard,
-    VectorExactCoverTensor,
     VectorFlatObservation,
     VectorMaskedObservation,
     VectorOneHotBoard,
@@ -15,13 +13,11 @@ from sudoku_gym.wrappers.symmetry import SymmetryAugmentation, VectorSymmetryAug
 
 __all__ = [
     "CanonicalCell",
-    "ExactCoverTensor",
     "FlatObservation",
     "MaskedObservation",
     "OneHotBoard",
     "SymmetryAugmentation",
     "VectorCanonicalCell",
-    "VectorExactCoverTensor",
     "VectorFlatObservation",
     "VectorMaskedObservation",
     "VectorOneHotBoard",

@@ -43,9 +43,6 @@ class Transform:
     def begin(self, chosen: NDArray[np.bool_], observations: Any, seeds: Seeds = ()) -> None:
         """Take note that the chosen boards begin an episode; `seeds` are new, but for None."""
 
-    def go_on(self, chosen: NDArray[np.bool_]) -> None:
-        """Take note that the chosen boards were stepped."""
-
     def map_actions(self, actions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the actions `[B]` for the environment below."""
         return actions
@@ -65,12 +62,11 @@ class Transform:
 class SudokuWrapper(Transform, gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """A transform of a single environment."""
 
-    def __init__(self, env: gym.Env[Any, Any], **settings: Any) -> None:
-        RecordConstructorArgs.__init__(self, **settings)
+    def __init__(self, env: gym.Env[Any, Any]) -> None:
+        RecordConstructorArgs.__init__(self)
         gym.Wrapper.__init__(self, env)
-        self.observation_space, self.action_space = self.set_up(
-            1, env.observation_space, env.action_space, **settings
-        )
+        spaces = self.set_up(1, env.observation_space, env.action_space)
+        self.observation_space, self.action_space = spaces
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -85,7 +81,6 @@ class SudokuWrapper(Transform, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
         if self.maps_actions:
             action = self.map_actions(as_actions([action], 1))[0]
         observation, reward, terminated, truncated, info = self.env.step(action)
-        self.go_on(_ONE)
         observation, info = self._shown(observation, info)
         return observation, reward, terminated, truncated, info
 
@@ -133,10 +128,10 @@ class SudokuVectorWrapper(VectorWrapper):
 class SudokuVectorTransform(Transform, SudokuVectorWrapper):
     """A transform of a vector environment in any autoreset mode, in `final_obs` too."""
 
-    def __init__(self, env: VectorEnv[Any, Any, Any], **settings: Any) -> None:
+    def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
         super().__init__(env)
         self.single_observation_space, self.single_action_space = self.set_up(
-            env.num_envs, env.single_observation_space, env.single_action_space, **settings
+            env.num_envs, env.single_observation_space, env.single_action_space
         )
         self.observation_space = batch_space(self.single_observation_space, env.num_envs)
         self.action_space = batch_space(self.single_action_space, env.num_envs)
@@ -164,7 +159,6 @@ class SudokuVectorTransform(Transform, SudokuVectorWrapper):
         observations, rewards, terminations, truncations, infos = self.env.step(actions)
         started = self._over & (self.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP)
         self._over = terminations | truncations
-        self.go_on(~started)
         if "final_obs" in infos:
             infos = self._with_finals(infos)
             started = self._over
@@ -241,11 +235,3 @@ def get_action_mask(info: dict[str, Any]) -> NDArray[np.int8]:
         raise ValueError("this wrapper needs action masks: make the environment with_mask=True")
     mask: NDArray[np.int8] = info["action_mask"]
     return mask
-
-
-def board_size(space: gym.Space[Any], purpose: str) -> int:
-    """Return N if the space's observations are boards `[N, N]`; else raise a ValueError."""
-    shape = space.shape
-    if not isinstance(space, gym.spaces.Box) or shape is None or len(shape) != 2:
-        raise ValueError(f"{purpose} needs boards [N, N], not {space}")
-    return shape[0]

@@ -1,7 +1,7 @@
 """Symmetry augmentation: the agent sees every board under a random symmetry.
 
 The environment's own `augment` moves a puzzle once as it is drawn; these wrappers move any board,
-also one given at reset, anew at every episode or step, and map the agent's actions back.
+also one given at reset, anew at every episode, and map the agent's actions back.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -9,7 +9,7 @@ also one given at reset, anew at every episode or step, and map the agent's acti
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -21,8 +21,6 @@ from sudoku_gym.geometry import Geometry
 from sudoku_gym.geometry.symmetry import draw_symmetry, group_of
 from sudoku_gym.wrappers.base import Spaces, SudokuVectorTransform, SudokuWrapper, Transform, Which
 
-Period = Literal["episode", "step"]
-
 _SALT = 0x51D0C0DE  # keeps these draws apart from the environment's own, which use the same seed
 
 
@@ -31,12 +29,7 @@ class _Symmetries(Transform):
 
     maps_actions = True
 
-    def __init__(self, env: Any, every: Period = "episode") -> None:
-        super().__init__(env, every=every)  # type: ignore[call-arg]
-
-    def set_up(  # type: ignore[override]
-        self, count: int, observations: gym.Space[Any], actions: gym.Space[Any], every: Period
-    ) -> Spaces:
+    def set_up(self, count: int, observations: gym.Space[Any], actions: gym.Space[Any]) -> Spaces:
         geometry: Geometry = self.find("geometry")
         size = geometry.size
         if (
@@ -51,9 +44,7 @@ class _Symmetries(Transform):
         counts = (size**3, size**3 + size**2)
         if not isinstance(actions, gym.spaces.Discrete) or actions.n not in counts:
             raise ValueError(f"a symmetry maps the {size**3} placements of a board, not {actions}")
-        if every not in ("episode", "step"):
-            raise ValueError(f"every={every!r}: use 'episode' or 'step'")
-        self._group, self._size, self._every_step = group_of(geometry), size, every == "step"
+        self._group, self._size = group_of(geometry), size
         self._cells = np.zeros((count, size**2), np.int64)  # what each of the agent's cells is
         self._digits = np.zeros((count, size), np.int64)  # and each digit, less 1
         self._images = np.zeros((count, size + 1), np.int8)  # the agent's name of each digit
@@ -67,10 +58,8 @@ class _Symmetries(Transform):
             if seed is not None or not self._streams[index].any():
                 entropy = None if seed is None else [seed, _SALT]
                 self._streams[index] = new_stream(np.random.default_rng(entropy))
-        self._draw(chosen)
-
-    def go_on(self, chosen: NDArray[np.bool_]) -> None:
-        self._draw(chosen & self._every_step)
+        if chosen.any():
+            _draw(self._streams, chosen, self._group, self._cells, self._digits, self._images)
 
     def map_actions(self, actions: NDArray[np.int64]) -> NDArray[np.int64]:
         size, erased = self._size, actions - self._size**3
@@ -89,21 +78,16 @@ class _Symmetries(Transform):
         shown = _move_boards(observations.reshape(cells.shape), cells, self._images[which])
         return shown.reshape(observations.shape), self.map_masks(masks, which)
 
-    def _draw(self, chosen: NDArray[np.bool_]) -> None:
-        if chosen.any():
-            _draw(self._streams, chosen, self._group, self._cells, self._digits, self._images)
-
 
 class SymmetryAugmentation(_Symmetries, SudokuWrapper):
-    """Shows the board under a random symmetry; actions and masks are mapped too.
+    """Shows each episode under a random symmetry; actions and masks are mapped too.
 
     Args:
         env: an environment over `SudokuEnv` whose observation is a board, in any shape, and whose
             actions are its placements, with or without erasures.
-        every: a new symmetry at each `"episode"`, or at each `"step"`.
 
     Raises:
-        ValueError: if the word is unknown, or the observations or actions are others.
+        ValueError: if the observations or actions are others.
     """
 
 

@@ -57,7 +57,7 @@ class HeldOut:
 
     `rng` draws them from a source such as `resolve_source("4x4", "validation")`, or from that of
     `others` whose board a task names; `actions` as in `SudokuEnv`. `latest` is the result of the
-    last call, None before the first, and `puzzles` int8 `[games, N, N]` are what it played.
+    last call, None before the first.
     """
 
     def __init__(
@@ -82,9 +82,9 @@ class HeldOut:
         source = self._source
         if isinstance(blanks, TaskWeights):  # of one task
             source = self._boards.get(blanks.tasks.each[blanks.weights.argmax()].board, source)
-        self.puzzles, _ = source.sample(games or self.games, blanks, self._rng)
+        puzzles, _ = source.sample(games or self.games, blanks, self._rng)
         self.latest = evaluate(
-            self._policy, self.puzzles, geometry=source.geometry, actions=self._actions
+            self._policy, puzzles, geometry=source.geometry, actions=self._actions
         )
         return int(self.latest.solved.sum()), len(self.latest.solved)
 

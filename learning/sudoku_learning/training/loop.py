@@ -85,7 +85,6 @@ class Training(Generic[_Config]):
         self.iteration = self.steps = 0
         self.seconds = 0.0
         self._iterations_after_the_end = 0
-        self._held_out: HeldOut | None = None  # the latest games
         check_run_folder(config.run, config.resume)
         if config.resume:
             self._resume()
@@ -174,10 +173,6 @@ class Training(Generic[_Config]):
                 _print_line(console, columns.values(), heads)
             first = self.iteration == 1  # so that a run which is soon interrupted can be played
             if first or self.limit_met or self.iteration % self.config.checkpoint_every == 0:
-                if self._held_out is not None:
-                    from sudoku_learning.training.tensorboard import write_boards
-
-                    write_boards(writer, self._held_out, self._source.geometry, self.steps)
                 writer.flush()
                 keep = self.config.keep_checkpoints
                 save_checkpoint(self.config.run, self.iteration, self._checkpoint(), keep)
@@ -195,7 +190,6 @@ class Training(Generic[_Config]):
         held_out = HeldOut(
             learner.policy(), self._source, games, self.random.numpy, learner.actions, self._others
         )
-        self._held_out = held_out
         at_level, minimal = self.curriculum.report_held_out(held_out)
         assert held_out.latest is not None
         return {

@@ -179,11 +179,10 @@ def test_the_step_limit_is_the_environment_s_own_and_is_paid(make):
     assert np.all(np.asarray(reward) > 0)
 
 
-def test_the_step_limit_may_be_set():
+def test_the_step_limit():
     assert SudokuEnv("4x4").max_steps == 32
     assert SudokuEnv("4x4", erase=True).max_steps == 128
-    env = gym.make("Sudoku4x4-v0")
-    env.unwrapped.max_steps = 1
+    env = gym.make("Sudoku4x4-v0", max_steps=1)
     env.reset(seed=0)
     assert env.step(0)[3] is True
 

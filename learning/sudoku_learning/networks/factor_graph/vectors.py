@@ -16,6 +16,7 @@ from numba.core import cgutils
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
+from sudoku_gym.compiler.intrinsics import repeated
 from sudoku_gym.compiler.jit import njit
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,import-untyped"
@@ -94,7 +95,7 @@ def spread(_typing, number):
     """Return a vector that holds `number` in all lanes."""
 
     def generate(_context, builder, _signature, arguments):
-        return _repeat(builder, arguments[0])
+        return repeated(builder, arguments[0], LANES)
 
     return VECTOR(types.float32), generate
 
@@ -105,7 +106,7 @@ def spread_from(_typing, array, position):
 
     def generate(context, builder, signature, arguments):
         pointer = _pointer(context, builder, signature, arguments)
-        return _repeat(builder, builder.load(pointer, align=_FLOAT_BYTES))
+        return repeated(builder, builder.load(pointer, align=_FLOAT_BYTES), LANES)
 
     return VECTOR(array, types.intp), generate
 
@@ -236,13 +237,6 @@ def _address(context, builder, signature, arguments):
 def _pointer(context, builder, signature, arguments):
     array = context.make_array(signature.args[0])(context, builder, arguments[0])
     return builder.gep(array.data, [arguments[1]])
-
-
-def _repeat(builder, number):
-    first = builder.insert_element(ir.Constant(_FLOATS, ir.Undefined), number, _WORD(0))
-    return builder.shuffle_vector(
-        first, ir.Constant(_FLOATS, ir.Undefined), ir.Constant(_WORDS, [0] * LANES)
-    )
 
 
 def _words(value):
