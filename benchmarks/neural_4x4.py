@@ -51,23 +51,23 @@ class MultiverseTables(Options):
     """how the puzzles are divided"""
     epochs: int | None = None
     """at most so many epochs"""
-    drawn: tuple[int, ...] = (0,)
-    """seeds of the division; several take the place of the paper's nine folds"""
+    folds: tuple[int | None, ...] = (None,)
+    """of the random division, 0 to 8, which the paper has; None: the tenth part is the test"""
 
     def run(self, results: Results) -> None:
         """Train and play whatever the file lacks."""
-        for division, name, drawn in product(self.divisions, self.models, self.drawn):
+        for division, name, fold in product(self.divisions, self.models, self.folds):
             model, epochs = MULTIVERSES[name]
             title = f"multiverse-{name.replace(' ', '-')}-{division}-{self.seed}"
             config = MultiverseTraining(
-                run=self.runs / (f"{title}-{drawn}" if drawn else title),
+                run=self.runs / (title if fold is None else f"{title}-fold-{fold}"),
                 seed=self.seed,
                 model=model,
-                puzzles=PuzzlesConfig(division, self.distinct, drawn),
+                puzzles=PuzzlesConfig(division, self.distinct, fold=fold),
                 **QUIETLY,
             )
             key = {"model": name, "division": division}
-            key |= {"drawn": drawn} if self.drawn != (0,) else {}
+            key |= {} if fold is None else {"fold": fold}
             by_epoch(results, key, config, min(epochs, self.epochs or epochs), self)
 
 

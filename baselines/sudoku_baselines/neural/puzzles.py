@@ -22,7 +22,7 @@ from sudoku_gym.puzzles.splitting import training_and_held_out
 from sudoku_gym.storage.checks import check_counts, check_not_negative
 from sudoku_gym.storage.configs import registered
 
-_RANDOM_PARTS = 10  # the last is the test set
+_FOLDS = 9  # of the random division, and a tenth part
 _DRAWN = 10_000  # puzzles of a generator, at least
 
 
@@ -47,10 +47,15 @@ class PuzzlesConfig:
     seed: int = 0
     """of the random division and of the draw of distinct puzzles; apart from the run's, so that
     runs with different seeds have the same puzzles"""
+    fold: int | None = None
+    """with `random`, one of the nine other parts, from 0, which takes the place of the last: nine
+    folds of cross-validation, which leave the last part out, as Multiverse does"""
 
     def __post_init__(self) -> None:
         check_counts(self, "distinct")
         check_not_negative(self, "seed")
+        if self.fold is not None and not (self.division == "random" and 0 <= self.fold < _FOLDS):
+            raise ValueError(f"fold={self.fold}: 0 to {_FOLDS - 1}, and with division=random")
 
     def divide(self, env: str) -> Division:
         """Divide the puzzles of an environment, e.g. `"Sudoku4x4-v0"`.
@@ -104,5 +109,7 @@ def _as_list(source: PuzzleSource, config: PuzzlesConfig) -> PuzzleSet:
 
 def _at_random(config: PuzzlesConfig, whole: PuzzleSet) -> Division:
     order = np.random.default_rng(config.seed).permutation(len(whole))
-    *others, test = np.array_split(order, _RANDOM_PARTS)
+    *others, test = np.array_split(order, _FOLDS + 1)
+    if config.fold is not None:
+        test = others.pop(config.fold)
     return Division(whole[np.concatenate(others)], whole[test], whole[test])

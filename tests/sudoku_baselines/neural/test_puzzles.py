@@ -26,6 +26,15 @@ def test_the_random_division_is_the_papers():
     assert lines(parts.validation) == lines(parts.test)
 
 
+def test_nine_folds_leave_the_tenth_part_out():
+    parts = [PuzzlesConfig("random", fold=fold).divide(FOUR) for fold in range(9)]
+    tests = [lines(part.test) for part in parts]
+    out = lines(PuzzlesConfig("random").divide(FOUR).test)
+    assert len(set().union(*tests)) == sum(map(len, tests)) == 77_069
+    for part, test in zip(parts, tests, strict=True):
+        assert not lines(part.train) & (test | out) and len(part.train) + len(test) == 77_069
+
+
 def test_orbits_are_not_shared_by_default():
     parts = PuzzlesConfig().divide(FOUR)
     orbits = [set(part.orbits.tolist()) for part in parts]
@@ -45,6 +54,8 @@ def test_fewer_puzzles_are_among_more():
     [
         ({"distinct": 0}, "distinct must be at least 1"),
         ({"seed": -1}, "seed must be at least 0"),
+        ({"fold": 0}, "fold=0: 0 to 8, and with division=random"),
+        ({"division": "random", "fold": 9}, "fold=9: 0 to 8, and with division=random"),
     ],
 )
 def test_divisions_that_make_no_sense(options, message):
