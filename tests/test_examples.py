@@ -66,8 +66,11 @@ def test_demo(tmp_path, capsys):
     assert set(others) == {"minimal 4x4", "minimal 6x6", "16x16 with 130 blanks"}
     for results in others.values():
         assert {"before training", "untrained, luckiest of ten", "trained, greedy"} <= set(results)
-    assert "Evaluations of the network that the best-first search took" in capsys.readouterr().out
-    assert {COMPLETION_RATE, SUCCESS_RATE, POLICY_LOSS} <= set(read_curves(tmp_path / "demo"))
+    printed = capsys.readouterr().out
+    assert "Evaluations of the network that the best-first search took" in printed
+    assert "    task  at level  " in printed and "           4x4    " in printed
+    curves = read_curves(tmp_path / "demo")
+    assert {COMPLETION_RATE, SUCCESS_RATE, POLICY_LOSS, "task_weight/9x9, as stored"} <= set(curves)
     for name in ("curves.png", "9x9.gif", "config.json"):
         assert (tmp_path / "demo" / name).stat().st_size > 0
     figures = json.loads((tmp_path / "demo" / "figures.json").read_text())["minimal 9x9"]

@@ -213,6 +213,11 @@ class Curriculum:
         tasks = self.schedule.tasks
         return float(self.schedule.weights() @ tasks.blanks) if tasks.only_blanks else np.nan
 
+    @property
+    def heaviest(self) -> str:
+        """The name of the task that is drawn most often, the first of several."""
+        return self.schedule.tasks.each[self.schedule.weights().argmax()].name
+
     def write_weights(self) -> None:
         """Write the present level, and the weights of the tasks, to the curves."""
         if not np.isnan(self.level):

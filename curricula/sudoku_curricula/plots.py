@@ -132,10 +132,10 @@ def task_history(
     """Return tasks, steps `[S]` and values `[T, S]` of the curves `group/task` of a run.
 
     A value holds until the next one; before the first it is nan. Tasks are in the order of the
-    numbers in their names, since some loggers write them by the alphabet.
+    numbers in their names, since some loggers write them by the alphabet; `stored` comes last.
     """
     tags = [tag for tag in run if tag.startswith(f"{group}/")]
-    tags.sort(key=lambda tag: [int(number) for number in re.findall(r"\d+", tag)])
+    tags.sort(key=lambda tag: [float(n) for n in re.findall(r"\d+", tag.replace("stored", "9999"))])
     steps = np.unique(np.concatenate([np.asarray(run[tag][0], np.float64) for tag in tags]))
     counts = [np.searchsorted(run[tag][0], steps, "right") for tag in tags]  # of points until then
     values = [np.append(np.nan, run[tag][1])[n] for n, tag in zip(counts, tags, strict=True)]

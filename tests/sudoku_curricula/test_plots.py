@@ -156,10 +156,11 @@ def test_the_command_draws(tmp_path, capsys):
 
 def test_tasks_are_a_heat_map_in_the_order_of_their_numbers():
     run = {
+        "task_weight/as stored": ([0, 20], [0.0, 0.6]),
         "task_weight/10 blanks": ([5, 20], [0.7, 0.1]),
         "task_weight/2 blanks": ([0, 10], [1.0, 0.3]),
         "losses/a": ([0], [1.0]),
     }
     tasks, steps, values = task_history(run, "task_weight")
-    assert tasks == ["2 blanks", "10 blanks"] and steps.tolist() == [0, 5, 10, 20]
-    np.testing.assert_equal(values, [[1, 1, 0.3, 0.3], [np.nan, 0.7, 0.7, 0.1]])
+    assert tasks == ["2 blanks", "10 blanks", "as stored"] and steps.tolist() == [0, 5, 10, 20]
+    np.testing.assert_equal(values[:2], [[1, 1, 0.3, 0.3], [np.nan, 0.7, 0.7, 0.1]])

@@ -149,7 +149,7 @@ class Training(Generic[_Config]):
         columns = {
             "iteration": str(self.iteration),
             "steps": f"{self.steps:,}",
-            "blanks": "" if isnan(level) else f"{level:.3g}",
+            **({"task": self.curriculum.heaviest} if isnan(level) else {"blanks": f"{level:.3g}"}),
             **{head: f"{points[tag]:.1%}" if tag in points else "" for head, tag in shares.items()},
             **report.columns,
             "time": f"{seconds:.1f} s",
@@ -284,6 +284,6 @@ def train_cli(
 def _print_line(
     console: Console, texts: Iterable[str], heads: Iterable[str], style: str | None = None
 ) -> None:
-    widths = (max(len(head), 9 if head == "steps" else 6) for head in heads)
+    widths = (max(len(head), {"steps": 9, "task": 14}.get(head, 6)) for head in heads)
     line = "  ".join(text.rjust(width) for text, width in zip(texts, widths, strict=True))
     console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
