@@ -38,7 +38,6 @@ def fill_in(markdown: str, results: Results) -> str:
     """Put the parts that are marked with `leaderboard` in their places, see `marked.fill_in`."""
     parts = {name: _shares(results, sets) for name, sets in TABLES.items()} | {
         "all": _shares(results, [SORTED_BY, _THEN_BY], with_costs=True),
-        "runs": _runs(results),
     }
     return marked.fill_in(markdown, "leaderboard", parts)
 
@@ -119,17 +118,7 @@ def _share(results: Results, policy: str, name: str) -> str:
     share, *interval = share_of(cell)
     middle, low, high = (percent(each).removesuffix(" %") for each in (share, *interval))
     text = f"{middle} ({low}\N{NON-BREAKING HYPHEN}{high})"
-    if "orbits" in cell:
+    if "orbits" in cell and len({*cell["orbits"]}) > 1:  # not all of them
         text += ", {}/{} orbits".format(*cell["orbits"])
     played = len(cell["outcomes"])
     return text if played == results["sets"][name]["count"] else f"{text}, first {played}"
-
-
-def _runs(results: Results) -> str:
-    """Show a row for each machine with its versions: how many runs, and when."""
-    found: dict[tuple[str, ...], list[str]] = {}
-    for run in results["runs"].values():
-        versions = ", ".join(" ".join(each) for each in run["versions"].items())
-        found.setdefault((run["machine"], versions), []).append(run["date"])
-    rows = [[*key, str(len(days)), f"{min(days)} to {max(days)}"] for key, days in found.items()]
-    return markdown_table(["machine", "versions", "runs", "days"], rows, names=4)
