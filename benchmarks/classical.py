@@ -11,7 +11,8 @@ parts:
 figures holds already is not measured again.
 Each time is the fastest of several runs, if the first was short: other work on the machine only
 adds to it. (SAT has one run, since it learns.) Compiling, and loading the rules into the SAT
-solver, are done before.
+solver, are done before. A search stops at the number of nodes that, by a trial on the same puzzle,
+it visits in the seconds allowed.
 
     python benchmarks/classical.py --plot docs/results/classical.png
     python benchmarks/classical.py --parts sizes --puzzles mine.txt
@@ -38,6 +39,7 @@ from sudoku_baselines.classical.dlx import DancingLinks
 from sudoku_baselines.classical.erasing import ErasingSearch
 from sudoku_baselines.classical.propagation import Propagation
 from sudoku_baselines.classical.solvers import Sat, SuiteSolver
+from sudoku_baselines.classical.tree_search import TreeSearch
 from sudoku_gym import evaluate, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.banks import NAMED_BOARDS
@@ -111,22 +113,19 @@ class Run:
         return self.status == "solved"
 
 
-NO_NODE_LIMIT = 10**15
-ALGORITHMS: dict[str, Callable[[float], Any]] = {
-    "backtracking": lambda limit: Backtracking(NO_NODE_LIMIT, limit),
-    "dancing links": lambda limit: DancingLinks(NO_NODE_LIMIT, limit),
-    "propagation": lambda limit: Propagation(NO_NODE_LIMIT, limit),
+TRIAL = 2 * 10**6  # nodes of the search that says how many a second are
+ALGORITHMS: dict[str, Callable[[], Any]] = {
+    "backtracking": Backtracking,
+    "dancing links": DancingLinks,
+    "propagation": Propagation,
 }
-ABLATIONS: dict[str, Callable[[float], Any]] = {
-    "dancing links, fewest": lambda limit: DancingLinks(NO_NODE_LIMIT, limit, "fewest"),
-    "dancing links, first": lambda limit: DancingLinks(NO_NODE_LIMIT, limit, "first"),
-    "propagation, mrv": lambda limit: Propagation(NO_NODE_LIMIT, limit, "mrv"),
-    "propagation, first": lambda limit: Propagation(NO_NODE_LIMIT, limit, "first"),
+ABLATIONS: dict[str, Callable[[], Any]] = {
+    "dancing links, fewest": partial(DancingLinks, item_rule="fewest"),
+    "dancing links, first": partial(DancingLinks, item_rule="first"),
+    "propagation, mrv": partial(Propagation, heuristic="mrv"),
+    "propagation, first": partial(Propagation, heuristic="first"),
 }
-REFERENCES: dict[str, Callable[[float], Any]] = {
-    "the suite's solver": lambda limit: SuiteSolver(),
-    "python-sat": lambda limit: Sat(),
-}
+REFERENCES: dict[str, Callable[[], Any]] = {"the suite's solver": SuiteSolver, "python-sat": Sat}
 EVERYONE = {**ALGORITHMS, **ABLATIONS, **REFERENCES}
 
 
@@ -146,7 +145,7 @@ class SolverByPlay:
         return played.boards
 
 
-PLAYERS: dict[str, Callable[[float], Any]] = {"erasing-search": lambda limit: SolverByPlay()}
+PLAYERS: dict[str, Callable[[], Any]] = {"erasing-search": SolverByPlay}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -168,13 +167,18 @@ def main(argv: Sequence[str] | None = None) -> None:
         draw(config.plot, of_part(results.rows, "named"))
 
 
-def measure(algorithm: Any, boards: PuzzleSet, config: Config) -> Run:
-    """Solve one puzzle after the other and check every answer."""
+def measure(algorithm: Any, boards: PuzzleSet, config: Config, limit: float) -> Run:
+    """Solve one puzzle after the other, in so many seconds each, and check every answer."""
     algorithm.solve(boards.solutions[:1], boards.geometry)  # compiles, or loads the rules
     seconds = np.zeros(len(boards))
     columns: list[tuple[Any, ...]] = []
     for i in range(len(boards)):
         puzzle = boards.puzzles[i : i + 1]
+        if isinstance(algorithm, TreeSearch):
+            algorithm.node_limit, start = TRIAL, perf_counter()
+            algorithm.solve(puzzle, boards.geometry)
+            a_second = algorithm.nodes[0] / (perf_counter() - start)
+            algorithm.node_limit = max(TRIAL, int(limit * a_second))
         # A SAT solver remembers the puzzle, so its second answer would be worth nothing.
         for repeat in range(1 if isinstance(algorithm, Sat) else config.repeats):
             start = perf_counter()
@@ -202,7 +206,7 @@ def named(config: Config, results: Results) -> None:
         key = {"part": "named", "algorithm": name, "limit": config.paper_limit}
         if not results.lacks({**key, "board": [*NAMED_BOARDS][-1]}):
             continue
-        run = measure(make(config.paper_limit), boards, config)
+        run = measure(make(), boards, config, config.paper_limit)
         for i, title in enumerate(NAMED_BOARDS):
             results.add(
                 {
@@ -230,7 +234,7 @@ def sizes(config: Config, results: Results) -> None:
         for algorithm, make in EVERYONE.items():
             key = {"part": "sizes", "puzzles": name, "algorithm": algorithm, "limit": config.limit}
             if results.lacks(key):
-                run = measure_until_hopeless(make(config.limit), boards, config)
+                run = measure_until_hopeless(make(), boards, config)
                 blanks = f"{boards.blanks.min()}-{boards.blanks.max()}"
                 results.add({**key, "blanks": blanks, **summary(run)})
 
@@ -248,7 +252,8 @@ def levels(config: Config, results: Results) -> None:
                     rng = np.random.default_rng([config.seed, number])
                     boards, solutions = source.sample(config.level_count, number, rng)
                     level = PuzzleSet(boards, solutions, source.geometry, name)
-                    row = {**key, **summary(measure(make(config.level_limit), level, config))}
+                    run = measure(make(), level, config, config.level_limit)
+                    row = {**key, **summary(run)}
                     results.add(row)
                 if row["solved"] == 0:
                     break
@@ -256,8 +261,8 @@ def levels(config: Config, results: Results) -> None:
 
 def measure_until_hopeless(algorithm: Any, boards: PuzzleSet, config: Config) -> Run:
     """Measure, but give up where most of the first five puzzles run into the limit."""
-    run = measure(algorithm, boards[:5], config)
-    return measure(algorithm, boards, config) if run.solved.mean() > 0.5 else run
+    run = measure(algorithm, boards[:5], config, config.limit)
+    return measure(algorithm, boards, config, config.limit) if run.solved.mean() > 0.5 else run
 
 
 def summary(run: Run) -> Row:

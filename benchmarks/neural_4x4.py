@@ -90,19 +90,19 @@ class TransformerTable(Options):
 
     def run(self, results: Results) -> None:
         """Train and play whatever the file lacks."""
-        for division in self.divisions:
-            for rounds in self.iterations:
-                for embedding, heads in self.models:
-                    name = f"{embedding}x{heads}, {rounds}"
-                    config = RecurrentTransformerTraining(
-                        run=self.runs / f"transformer-{embedding}-{heads}-{rounds}-{division}",
-                        seed=self.seed,
-                        model=RecurrentTransformerConfig(embedding, heads, rounds=rounds),
-                        puzzles=PuzzlesConfig(division, distinct=self.distinct),
-                        **QUIETLY,
-                    )
-                    key = {"model": name, "division": division}
-                    by_epoch(results, key, config, self.epochs, self)
+        for division, rounds, (embedding, heads) in product(
+            self.divisions, self.iterations, self.models
+        ):
+            name = f"{embedding}x{heads}, {rounds}"
+            config = RecurrentTransformerTraining(
+                run=self.runs / f"transformer-{embedding}-{heads}-{rounds}-{division}",
+                seed=self.seed,
+                model=RecurrentTransformerConfig(embedding, heads, rounds=rounds),
+                puzzles=PuzzlesConfig(division, distinct=self.distinct),
+                **QUIETLY,
+            )
+            key = {"model": name, "division": division}
+            by_epoch(results, key, config, self.epochs, self)
 
 
 QUIETLY: dict[str, Any] = {

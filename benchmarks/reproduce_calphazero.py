@@ -90,7 +90,7 @@ class ValidatedLearner(CAlphaZeroLearner):
 
 @dataclass(frozen=True)
 class Config:
-    """What to train and play; the settings that the paper gives stand in brackets."""
+    """What to train and play; in brackets what the paper, or its public code, has."""
 
     parts: tuple[str, ...] = ("floors", "control", "control-0.2", "mlp", "simulations")
     """see above; in this order"""

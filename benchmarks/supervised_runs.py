@@ -24,8 +24,8 @@ from sudoku_learning.training import Training
 class Options:
     """What every part is told."""
 
-    out: Path
-    """the JSON file of the figures; rows that it holds already are not measured again"""
+    out: Path | None = None
+    """the JSON file of the figures, by default in `runs`; what it holds is not measured again"""
     runs: Path = Path("runs/neural")
     """folder of the training runs, which are resumed"""
     seed: int = 0
@@ -40,7 +40,8 @@ def main_of(script: str, parts: dict[str, Any], argv: Sequence[str] | None) -> l
     """Run the part that the command line names; return all rows of its file."""
     part: Any = tyro.extras.subcommand_cli_from_dict(parts, args=argv)
     torch.set_num_threads(1)
-    results = Results(part.out, command_of(script, argv))
+    out = part.out or part.runs / f"{type(part).__name__}.json"
+    results = Results(out, command_of(script, argv))
     part.run(results)
     print("", table(results.rows), sep="\n")
     return results.rows

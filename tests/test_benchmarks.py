@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tyro
 
 import floors
 import results
@@ -16,6 +17,7 @@ from sudoku_gym.evaluation.intervals import wilson_interval
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "docs" / "results"
+MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
 PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))]
 NUMBER = r"(\d+(?:\.\d+)?)"
 SHARE = re.compile(rf"{NUMBER} %\**(?: \(| \| ){NUMBER}(?: to |-){NUMBER}(?: %)?(?:\)|;| \|)")
@@ -64,6 +66,15 @@ def test_a_program_runs(program, arguments, printed, tmp_path, capsys):
     module = pytest.importorskip(program, exc_type=ModuleNotFoundError)
     module.main(words)
     assert printed in " ".join(capsys.readouterr().out.split())
+
+
+def test_make_plays_every_paper_without_an_option():
+    made = re.findall(r"^reproduce-\w+: PAPER := (\w+)\.py ?(\w*)$", MAKEFILE, re.MULTILINE)
+    assert len(made) == 5
+    for program, part in made:
+        module = pytest.importorskip(program, exc_type=ModuleNotFoundError)
+        kind = module.PARTS[part] if part else module.Config
+        assert tyro.cli(kind, args=[]) == kind()
 
 
 def test_a_row_of_results_is_one_line(tmp_path):
