@@ -24,6 +24,8 @@ def environment_factory(
     """Return a class of environments with these options, for `GRPOTrainer`.
 
     Its `reset` takes the columns `seed`, so that a group plays one puzzle, and `blanks`, if any.
+    One run plays several sizes: give the trainer `{"4x4": one class, "9x9": another}`, and the data
+    a column `environment` with these names.
 
     Args:
         options: a `TextOptions`.

@@ -42,6 +42,9 @@ def test_the_lines_of_the_page_keep_the_masks_of_boards_that_play_on():
     for block in re.findall(r"^```py\n(.*?)^```", page, re.DOTALL | re.MULTILINE):
         exec(block, names)
     envs = gym.make_vec("Sudoku4x4-v0", num_envs=8, blanks=8, autoreset_mode="Disabled")
-    steps = steps_of(wrapped(envs).auto_register_info_dict(), names["KeptActionMask"](), 60)
+    env = wrapped(envs).auto_register_info_dict()
+    with pytest.raises(RuntimeError, match="probabilities"):  # else the page need not tell of it
+        steps_of(env, ActionMask(), 60)
+    steps = steps_of(env, names["KeptActionMask"](), 60)
     over = steps["next", "done"].squeeze(-1)
     assert (over.any(0) & ~over.all(0)).any()  # some boards were reset while others played on
