@@ -75,8 +75,8 @@ def _ours(entry: Entry) -> tuple[str, str]:
         return "not run", ""
     if "times" in entry:
         ms = [next(row["ms"] for row in found if row["algorithm"] == name) for name in SOLVERS]
-        is_slowest = ms.index(max(ms)) == entry["paper"].index(max(entry["paper"]))
-        return ", ".join(f"{each:g}" for each in ms), "✓" if is_slowest else "no"
+        slowest = {each.index(max(each)) for each in (ms, [s or 1e9 for s in entry["paper"]])}
+        return ", ".join(f"{each:g}" for each in ms), "✓" if len(slowest) == 1 else "no"
     if "value" in entry:
         return ", ".join(f"{row[entry['value']]:g}" for row in found), ""
     return _share(found, entry.get("within"), entry["paper"])
