@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from sudoku_gym import board
 from sudoku_gym.board.actions import as_actions
 from sudoku_gym.geometry import Geometry
+
+Mode: TypeAlias = Literal["surest", "random", "one-shot"]
+"""How a `PredictorPolicy` plays."""
 
 _log = logging.getLogger(__name__)
 
@@ -178,19 +181,17 @@ class PredictorPolicy:
     """Plays the predictions of a network or other `Predictor`.
 
     Mode `"surest"` predicts before every move and plays the legal placement with the highest
-    score. Mode `"one-shot"` predicts once, at reset, and plays the best digit of each cell, legal
-    or not: the game is won exactly if the predicted grid is a valid completion. (With illegal
-    digits masked, naked singles would repair many wrong grids.)
+    score, `"random"` that of a random blank cell. Mode `"one-shot"` predicts once, at reset, and
+    plays the best digit of each cell, legal or not: the game is won exactly if the predicted grid
+    is a valid completion. (With illegal digits masked, naked singles would repair many.)
 
     Attributes:
         convergence: of the predictions since the last reset; None if the predictor can't tell.
     """
 
-    def __init__(
-        self, predictor: Predictor, mode: Literal["surest", "one-shot"] = "surest"
-    ) -> None:
-        if mode not in ("surest", "one-shot"):
-            raise ValueError(f"mode {mode!r} is unknown: use 'surest' or 'one-shot'")
+    def __init__(self, predictor: Predictor, mode: Mode = "surest") -> None:
+        if mode not in get_args(Mode):
+            raise ValueError(f"mode {mode!r} is unknown: use 'surest', 'random' or 'one-shot'")
         self.predictor = predictor
         self.mode = mode
         self.convergence: Convergence | None = None
@@ -208,17 +209,22 @@ class PredictorPolicy:
     def reset(
         self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator
     ) -> None:
-        """Start a batch; in one-shot mode predict. `rng` is not used."""
-        self._geometry = geometry
+        """Start a batch; in one-shot mode predict. `rng` draws the cells of a random order."""
+        self._geometry, self._rng = geometry, rng
         self.convergence = None
         if self.mode == "one-shot":
             self._predictions = self._scores(puzzles, geometry)
 
     def act(self, boards: NDArray[np.int8], action_masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Play the surest legal placement, or the surest cell of the one-shot prediction."""
+        """Play the best legal placement, or the surest cell of the one-shot prediction."""
         if self.mode == "one-shot":
             return self._next_prediction(boards, self._geometry.size)
-        scores = self._scores(boards, self._geometry).reshape(len(boards), -1)
+        scores = self._scores(boards, self._geometry)
+        if self.mode == "random":
+            chance = np.where(boards == 0, self._rng.random(boards.shape), -1.0)
+            is_chosen = chance == chance.max((1, 2), keepdims=True)
+            scores = np.where(is_chosen[..., None], scores, -np.inf)
+        scores = scores.reshape(len(boards), -1)
         legal = action_masks[:, : scores.shape[1]]
         placements = np.where(legal, scores, -np.inf).argmax(1)
         played = legal[np.arange(len(boards)), placements]  # False where no placement has a chance

@@ -32,6 +32,8 @@ TRAINERS = {
     "cnn": "--updates 2",
     "rrn": "--updates 2",
     "tiny-recursion": "--updates 2",
+    "masked-diffusion": "--updates 2",
+    "symbol-equivariant": "--updates 2",
     "exact-cover": "--recurrent.updates 2",
     "guissart": "--grids 8 --epochs 1 --fillers 1",
     "gflownet": "",

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +18,7 @@ from sudoku_baselines.neural.learner import SupervisedConfig, SupervisedLearner
 from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput
 from sudoku_baselines.neural.policies import shipped
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.policies.protocols import Mode
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks.mlp import one_hot
 from sudoku_learning.training import EnvId, OptimizerConfig, train_cli
@@ -72,7 +72,7 @@ class CNNTraining(SupervisedConfig):
     optimizer: OptimizerConfig = field(
         default_factory=lambda: OptimizerConfig(1e-3, 32, constant_share=0.4)
     )
-    mode: Literal["one-shot", "surest"] = "surest"
+    mode: Mode = "surest"
     model: CNNModelConfig = field(default_factory=CNNModelConfig)
 
 

@@ -25,6 +25,7 @@ from sudoku_curricula import curves
 from sudoku_curricula.schedules import ConstantConfig
 from sudoku_gym.geometry import Geometry, symmetry
 from sudoku_gym.policies import PredictorPolicy
+from sudoku_gym.policies.protocols import Mode
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource, Blanks, PuzzleSource
 from sudoku_gym.storage.checks import check_counts, check_not_negative, check_shares
@@ -116,8 +117,8 @@ class SupervisedConfig(LabelledConfig):
     what plays; 0 plays the weights themselves"""
     optimizer: OptimizerConfig = field(default_factory=lambda: OptimizerConfig(1e-3, 32))
     """Adam"""
-    mode: Literal["one-shot", "surest"] = "one-shot"
-    """how held-out games are played: all blanks at once, or the surest cell first"""
+    mode: Mode = "one-shot"
+    """how held-out games are played: all blanks at once, the surest cell first, or any"""
 
     def __post_init__(self) -> None:
         super().__post_init__()

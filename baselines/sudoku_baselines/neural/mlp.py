@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -18,6 +18,7 @@ from sudoku_baselines.neural.learner import SupervisedConfig, SupervisedLearner
 from sudoku_baselines.neural.model import Model, ModelConfig, ModelOutput, perceptron
 from sudoku_baselines.neural.policies import shipped
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.policies.protocols import Mode
 from sudoku_gym.storage.configs import registered
 from sudoku_learning.networks.mlp import one_hot
 from sudoku_learning.training import train_cli
@@ -58,7 +59,7 @@ class MLPTraining(SupervisedConfig):
     iterations: int = 15
     """most iterations; an iteration is an epoch, unless `updates` says otherwise"""
     revealed: float = 1.0
-    mode: Literal["one-shot", "surest"] = "surest"
+    mode: Mode = "surest"
     model: MLPModelConfig = field(default_factory=MLPModelConfig)
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from sudoku_baselines.neural.exact_cover import ExactCoverTraining, FactorGraphPredictor
 from sudoku_baselines.neural.guissart.learner import GuissartTraining
@@ -21,13 +21,13 @@ from sudoku_baselines.neural.guissart.solver import Guissart
 from sudoku_baselines.neural.learner import LabelledConfig, SupervisedConfig
 from sudoku_baselines.neural.model import ModelPredictor
 from sudoku_gym.policies import Policy, PredictorPolicy
+from sudoku_gym.policies.protocols import Mode
 from sudoku_learning.networks import NetworkPolicy, Restarts
 from sudoku_learning.training.config import config_from_json
 from sudoku_learning.training.environments import geometry_of_env
 from sudoku_learning.training.weights import load_network
 
 Folder = str | os.PathLike[str]
-Mode = Literal["one-shot", "surest"]
 _Config = TypeVar("_Config", bound=LabelledConfig)
 _PRETRAINED = Path(__file__).parent / "pretrained"
 
@@ -44,7 +44,7 @@ def load(
     Args:
         folder: of the checkpoint or the run.
         mode: `"one-shot"` predicts all blanks at once, `"surest"` fills the most probable cell and
-            evaluates again; None takes the mode of the held-out games.
+            evaluates again, `"random"` fills a random one; None takes that of the held-out games.
         rounds: of a recurrent network; None takes those of the checkpoint.
         restarts: further starts of boards that have not converged, each of as many rounds.
         noise: how far from the first a further start begins, see
@@ -60,6 +60,8 @@ def load(
     solutions = config.count_shown()
     if isinstance(config, ExactCoverTraining):
         network.body.rounds = rounds
+        if mode == "random":
+            raise ValueError(f"mode='random': the network in {folder} plays the surest cells first")
         if mode == "one-shot":
             return PredictorPolicy(FactorGraphPredictor(network, given, solutions), mode)
         return NetworkPolicy(

@@ -12,6 +12,7 @@ from sudoku_baselines.neural.learner import (
     HALTING_LOSS,
     SupervisedLearner,
 )
+from sudoku_baselines.neural.masked_diffusion import MaskedDiffusionTraining
 from sudoku_baselines.neural.mlp import MLPModelConfig, MLPTraining
 from sudoku_baselines.neural.model import cell_loss, solved_boards
 from sudoku_baselines.neural.multiverse import MultiverseConfig, MultiverseTraining
@@ -20,10 +21,15 @@ from sudoku_baselines.neural.recurrent_transformer import (
     RecurrentTransformerTraining,
 )
 from sudoku_baselines.neural.rrn import RRNModelConfig, RRNTraining
+from sudoku_baselines.neural.symbol_equivariant import (
+    SymbolEquivariantConfig,
+    SymbolEquivariantTraining,
+)
 from sudoku_baselines.neural.tiny_recursion import TinyRecursionConfig, TinyRecursionTraining
 from sudoku_curricula.curves import COMPLETION_RATE, TRAINING_COMPLETION, read_curves
 from sudoku_gym import evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.policies import PredictorPolicy
 from sudoku_gym.puzzles.banks import named_geometry
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.testing import check_policy
@@ -38,6 +44,8 @@ MODELS = {
     "cnn": (CNNTraining, CNNModelConfig(32, 4)),
     "rrn": (RRNTraining, RRNModelConfig(24, 1, 4)),
     "tiny-recursion": (TinyRecursionTraining, TinyRecursionConfig(32, 1, 2, 2, 4)),
+    "symbol-equivariant": (SymbolEquivariantTraining, SymbolEquivariantConfig(16, 2, 2, 8)),
+    "masked-diffusion": (MaskedDiffusionTraining, SymbolEquivariantConfig(16, 2, 2, 8)),
 }
 SOLVED = dict.fromkeys(MODELS, 0.5) | {"mlp": 0.25, "recurrent-transformer": 0.7}
 
@@ -52,7 +60,7 @@ def small(name, run, **changes):
         "revealed": 1.0,
         "augment": True,
         "cells": "blanks",
-        "segments": 4 if name == "tiny-recursion" else 1,
+        "segments": 4 if training.segments > 1 else 1,
         "average": 0.9 if name == "tiny-recursion" else 0.0,
         "optimizer": OptimizerConfig(3e-3, 32),
         "mode": "surest",
@@ -100,6 +108,40 @@ def test_every_model_learns(name, tmp_path):
     assert after > max(SOLVED[name], before + 0.1)
     assert {CELL_LOSS, TRAINING_COMPLETION, COMPLETION_RATE} <= read_curves(tmp_path / "run").keys()
     check_policy(policy)
+    check_policy(load_policy(f"{tmp_path / 'run'}?mode=random"))
+
+
+def test_a_random_order_takes_the_best_digit_of_any_cell():
+    class Sums:
+        def predict(self, boards, geometry):
+            cell = np.arange(16.0).reshape(4, 4, 1)
+            return np.broadcast_to(cell + np.array([0, 0.2, 0.1, 0]), (len(boards), 4, 4, 4))
+
+    boards, legal = np.zeros((3_200, 4, 4), np.int8), np.ones((3_200, 64), np.bool_)
+    boards[:, 3], legal[:, 1] = 1, False
+    cells = {}
+    for mode in ("surest", "random"):
+        policy = PredictorPolicy(Sums(), mode)
+        policy.reset(boards, FOUR, np.random.default_rng(0))
+        cell, digit = np.divmod(policy.act(boards, legal), 4)
+        assert (digit == np.where(cell == 0, 2, 1)).all()
+        cells[mode] = np.bincount(cell, minlength=16)
+    assert cells["surest"].tolist() == [*[0] * 15, 3_200]
+    assert (abs(cells["random"][:12] - 3_200 / 12) < 80).all() and not cells["random"][12:].any()
+
+
+@pytest.mark.parametrize("bank", ["4x4", "9x9", "16x16", "25x25"])
+def test_a_permutation_of_the_symbols_permutes_the_answer(bank):
+    boards, chosen = some_boards(bank, 2)
+    size = chosen.geometry.size
+    model = seeded(0, lambda: SymbolEquivariantConfig(8, 1, 2, 3).build(chosen.geometry)).eval()
+    images = np.append(0, np.random.default_rng(0).permutation(size) + 1).astype(np.int8)
+    with torch.no_grad():
+        found = model(boards).log_probabilities[0]
+        moved = model(torch.from_numpy(images[boards.numpy()])).log_probabilities[0]
+    torch.testing.assert_close(moved[:, :, images[1:] - 1], found)
+    assert found.std(2).mean() > 1e-3  # the symbols differ, and so do the cells
+    assert found.std(1).mean() > 1e-3
 
 
 def test_the_loss():
