@@ -74,7 +74,7 @@ def test_predictions_say_which_boards_converged_and_with_restarts_these_are_solv
 def test_settings_that_make_no_sense(tmp_path):
     with pytest.raises(ValueError, match="revealed must lie in"):
         small(tmp_path, recurrent=RecurrentConfig(revealed=2.0))
-    with pytest.raises(ValueError, match="mode='random': .* plays the surest cells first"):
+    with pytest.raises(ValueError, match=r"mode='random': .* plays the surest cells first"):
         load_policy("exact-cover-supervised?mode=random")
 
 
