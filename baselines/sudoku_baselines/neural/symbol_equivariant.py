@@ -136,7 +136,8 @@ class SymbolEquivariantTraining(SupervisedConfig):
     revealed: float = 0.5
     augment: bool = True
     segments: int = 16
-    validation_games: int = 128
+    validation_games: int = 64
+    evaluate_every: int = 10
     optimizer: OptimizerConfig = field(
         default_factory=lambda: OptimizerConfig(3e-3, 8, constant_share=0.4)
     )
