@@ -1,30 +1,31 @@
-"""Proximal policy optimization among legal placements, in one file in the manner of CleanRL.
+"""Proximal policy optimization in one file: it learns which digit to place in a Sudoku.
 
-Papers: Schulman et al., "Proximal policy optimization algorithms", 2017, arXiv 1707.06347, whose
-equations are numbered below, and Huang and Ontañón, "A closer look at invalid action masking in
-policy gradient algorithms", 2022, arXiv 2006.14171: illegal actions get no probability.
+A network gives each legal placement a probability, and each board a value, the expected reward.
+It plays games by drawing placements, estimates of each whether it turned out better than expected
+(its advantage), and makes the better ones likelier, the worse ones less likely. Clipping keeps the
+new policy near the one that played, so that a rollout can be learned from several times. Papers:
+Schulman et al., "Proximal policy optimization algorithms", 2017, arXiv 1707.06347, whose equations
+are numbered below, and Huang and Ontañón, "A closer look at invalid action masking in policy
+gradient algorithms", 2022, arXiv 2006.14171: illegal actions get no probability.
 
     python examples/one_file/ppo.py
     python examples/one_file/ppo.py --env-id Sudoku6x6-v0 --schedule 'uniform?tasks=blanks=2..26'
-    tensorboard --logdir runs
 
-A placement writes a digit into a blank cell, and pays 1 if the board is solved by it, else 0. A
-schedule of `sudoku_curricula` says how many blanks the next games begin with.
-
-The first command takes 80 seconds of one core. At last it prints what greedy play solves of puzzles
-that no symmetry turns into training puzzles ("... entirely" is cut off):
+The first command takes 80 seconds of one core. With seed 1 it ends with what greedy play solves of
+puzzles that no symmetry turns into training puzzles ("... entirely" is cut off):
 
     seed 1, test split, minimal puzzles, greedy play:
     masked-random: 9.6 % of 15,744 puzzles solved (95 % interval 9.1 % to 10.0 %), 0 of 8 orbits ...
     untrained: 30.0 % of 15,744 puzzles solved (95 % interval 29.3 % to 30.8 %), 0 of 8 orbits ...
     trained: 100.0 % of 15,744 puzzles solved (95 % interval 99.98 % to 100.0 %), 8 of 8 orbits ...
 
-The untrained policy is uniform, so its greedy form plays the first placement. 4x4 shows that the
-algorithm works, and no more: who plays cells with a single legal digit solves all of these puzzles.
+An orbit is all puzzles that a symmetry turns into each other. The untrained policy is uniform, so
+its greedy form plays the first legal placement. 4x4 shows that the algorithm works, and no more:
+who plays cells with a single legal digit solves all of these puzzles.
 """
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import gymnasium as gym
 import numpy as np
@@ -36,65 +37,64 @@ from torch.utils.tensorboard import SummaryWriter
 
 from sudoku_curricula import VectorCurriculumWrapper, make_schedule
 from sudoku_gym import evaluate, load_policy, puzzles
-from sudoku_gym.geometry.exact_cover import constraint_table
 
 
 @dataclass(frozen=True)
 class Args:
     """Train a policy by PPO with action masks."""
 
-    exp_name: str = "ppo"
-    """the name of this experiment"""
-    run_dir: str = "runs"
-    """folder of all runs"""
-    seed: int = 1
-    """seed of the experiment"""
-    env_id: str = "Sudoku4x4-v0"
-    """the id of the environment"""
-    schedule: str = "success-rate?start=2&stop=12&threshold=0.8"
-    """the curriculum, see `sudoku_curricula`; games in training explore, so not all can be won"""
-    total_timesteps: int = 100_000
-    """total timesteps of the experiment"""
-    learning_rate: float = 1e-3
-    """the learning rate of the optimizer, which falls to 0"""
-    num_envs: int = 128
-    """the number of parallel games"""
-    num_steps: int = 32
-    """the steps of each game in a rollout"""
-    gamma: float = 1.0
-    """the discount factor gamma"""
-    gae_lambda: float = 0.95
-    """lambda of the generalized advantage estimation"""
-    num_minibatches: int = 8
-    """the number of minibatches of a rollout"""
-    update_epochs: int = 4
-    """how often each rollout is trained on"""
-    clip_coef: float = 0.2
-    """epsilon, by which the ratio of the probabilities may differ from 1"""
-    ent_coef: float = 0.01
-    """coefficient of the entropy"""
-    vf_coef: float = 0.5
-    """coefficient of the loss of the value"""
-    max_grad_norm: float = 0.5
-    """the maximum norm of the gradient"""
-    test_puzzles: int | None = None
-    """puzzles of the test split to play before and after; None plays all"""
+    run_dir: str = "runs"  # folder of all runs
+    seed: int = 1  # seed of the experiment
+    env_id: str = "Sudoku4x4-v0"  # the id of the environment
+    schedule: str = "success-rate?start=2&stop=12&threshold=0.8"  # see the games below
+    total_timesteps: int = 100_000  # placements to play, in all games together
+    learning_rate: float = 1e-3  # of the optimizer; falls to 0
+    num_envs: int = 128  # games played side by side
+    num_steps: int = 32  # steps of each game in a rollout
+    gamma: float = 1.0  # discount; 1 since only the end is paid, however long it took
+    gae_lambda: float = 0.95  # lambda of (11); 1 trusts the rewards alone, 0 the next value
+    num_minibatches: int = 8  # minibatches of a rollout
+    update_epochs: int = 4  # K, how often each rollout is learned from
+    clip_coef: float = 0.2  # epsilon of (7), how far a ratio of probabilities may leave 1
+    ent_coef: float = 0.01  # c2 of (9), the weight of the entropy, which keeps the policy trying
+    vf_coef: float = 0.5  # c1 of (9), the weight of the value's loss
+    max_grad_norm: float = 0.5  # the maximum norm of the gradient
+    test_puzzles: int | None = None  # test puzzles to play before and after; None plays all
+
+
+# ---- The game: a placement writes digit d into blank cell c, its action is a = c * N + d - 1, and
+# it is legal if no row, column or box of the cell holds d. It pays 1 if it solves the board and
+# else 0; a game ends there, or where nothing is legal. A schedule draws the number of blanks of
+# each game: by default up to 2, and one more, to 12, once it is 95 % sure that 80 % are won.
+
+
+def constraints_of_placements(geometry):
+    """Return the rules, float32 (placements, constraints): 1 where one can satisfy the other.
+
+    A solved board satisfies each constraint by exactly one placement: a cell has one digit, and a
+    unit (row, column or box) holds each digit once. So each placement lies in four constraints.
+    """
+    size = geometry.size  # N
+    table = torch.zeros(size**3, size**2 + len(geometry.units) * size)
+    for placement in range(size**3):
+        cell, digit = divmod(placement, size)
+        table[placement, cell] = 1
+        for unit, cells in enumerate(geometry.units):
+            table[placement, size**2 + unit * size + digit] = cell in cells
+    return table
 
 
 class Agent(nn.Module):
     """Policy and value; the mask of legal placements is all that they see of a board.
 
-    A placement lies in four constraints, each of which exactly one placement must satisfy: its cell
-    has a digit, and its digit a place in its row, column and box. In each layer a constraint hears
-    from its legal placements, and these from it. All placements share their weights, and so do all
-    constraints: no symmetry of the board changes what the network says, on boards of any size.
+    In each layer a constraint hears from its legal placements, and these from it. After two layers
+    a placement has heard of its rivals, and of theirs. All placements share their weights, and so
+    do all constraints: no symmetry changes what the network says, on boards of any size.
     """
 
     def __init__(self, geometry, channels=32, num_layers=2):
         super().__init__()
-        table = torch.from_numpy(constraint_table(geometry)).long()  # [A, 4]
-        incidence = torch.zeros(len(table), int(table.max()) + 1).scatter_(1, table, 1.0)
-        self.incidence = incidence.to_sparse()  # [A, C], 1 where a placement satisfies it
+        self.rules = constraints_of_placements(geometry).to_sparse()
         self.start = nn.Linear(1, channels)
         self.constraint = nn.ModuleList(nn.Linear(channels, channels) for _ in range(num_layers))
         self.placement = nn.ModuleList(nn.Linear(2 * channels, channels) for _ in range(num_layers))
@@ -103,14 +103,18 @@ class Agent(nn.Module):
         self.critic = nn.Linear(channels, 1)
 
     def forward(self, masks):
-        """Return the policy and the values float32 [B], for masks bool [B, A]."""
-        legal = masks.T[..., None].float()  # [A, B, 1]
-        x = self.start(legal) * legal  # [A, B, H]
+        """Return the policy and the values float32 (boards,), for masks bool (boards, placements).
+
+        Inside, placements and constraints come first, so that one sparse product serves all boards.
+        """
+        legal = masks.T[:, :, None].float()  # (placements, boards, 1)
+        x = self.start(legal) * legal  # (placements, boards, channels)
         for constraint, placement in zip(self.constraint, self.placement, strict=True):
-            sums = (self.incidence.T @ x.flatten(1)).view(-1, *x.shape[1:])  # [C, B, H]
-            heard = self.incidence @ torch.relu(constraint(sums)).flatten(1)  # [A, B * H]
-            x = (x + torch.relu(placement(torch.cat([x, heard.view_as(x)], -1)))) * legal
-        logits = self.actor(x).squeeze(-1).T.masked_fill(~masks, -1e9)  # [B, A]
+            sums = (self.rules.T @ x.flatten(1)).view(-1, *x.shape[1:])  # (constraints, ...)
+            heard = (self.rules @ torch.relu(constraint(sums)).flatten(1)).view_as(x)
+            x = (x + torch.relu(placement(torch.cat([x, heard], -1)))) * legal
+        logits = self.actor(x).squeeze(-1).T  # (boards, placements)
+        logits = logits.masked_fill(~masks, -1e9)  # illegal ones get the probability 0
         return Categorical(logits=logits), self.critic(x.mean(0)).squeeze(-1)
 
 
@@ -123,14 +127,15 @@ class GreedyPolicy:
     def reset(self, puzzles, geometry, rng):
         """Begin a batch of games: there is nothing to remember."""
 
+    @torch.no_grad()
     def act(self, boards, action_masks):
-        """Choose an action for each board."""
-        with torch.no_grad():
-            return self.agent(torch.from_numpy(action_masks))[0].logits.argmax(1).numpy()
+        """Choose an action for each board, int64 (boards,)."""
+        policy, _ = self.agent(torch.from_numpy(action_masks))
+        return policy.logits.argmax(1).numpy()
 
 
 class Rollout:
-    """T steps of each of B games, as tensors [T, B, ...]."""
+    """Some steps of each game, as tensors (steps, games, ...)."""
 
     def __init__(self, num_steps, num_envs, num_actions):
         self.masks = torch.zeros(num_steps, num_envs, num_actions, dtype=torch.bool)
@@ -142,7 +147,7 @@ class Rollout:
 
     @torch.no_grad()
     def play(self, agent, envs, mask):
-        """Fill in the steps from a mask bool [B, A] on.
+        """Play on from games with a mask bool (games, placements), and keep the steps.
 
         Returns:
             The mask after the last step, and the returns and lengths of the games that ended.
@@ -150,68 +155,69 @@ class Rollout:
         returns, lengths = [], []
         for step in range(len(self.masks)):
             policy, self.values[step] = agent(mask)
+            action = policy.sample()  # (games,)
             self.masks[step] = mask
-            self.actions[step] = action = policy.sample()
+            self.actions[step] = action
             self.log_probs[step] = policy.log_prob(action)
 
             # Legal play always ends by itself, so there is no truncation to bootstrap from.
             _, reward, done, _, infos = envs.step(action.numpy())
             self.rewards[step] = torch.from_numpy(reward)
             self.dones[step] = torch.from_numpy(done)
-            mask = torch.from_numpy(infos["action_mask"]).bool()
+            mask = torch.from_numpy(infos["action_mask"]).bool()  # a new puzzle's where done
             if done.any():
                 returns.extend(reward[done])  # the reward comes at the end alone
-                final = infos["final_info"]
+                final = infos["final_info"]  # "level": blanks at the start, "blanks": at the end
                 lengths.extend(final["level"][done] - final["blanks"][done])
         return mask, returns, lengths
 
     def advantages(self, next_values, gamma, gae_lambda):
-        """Return the advantages float32 [T, B]; `next_values` float32 [B] follow the last step."""
+        """Return the advantages (steps, games); `next_values` (games,) follow the last step."""
         advantages = torch.zeros_like(self.rewards)
         advantage = torch.zeros_like(next_values)
         for t in reversed(range(len(self.rewards))):
             goes_on = 1 - self.dones[t]
             delta = self.rewards[t] + gamma * next_values * goes_on - self.values[t]  # (12)
             advantage = delta + gamma * gae_lambda * goes_on * advantage  # (11)
-            advantages[t], next_values = advantage, self.values[t]
+            advantages[t] = advantage
+            next_values = self.values[t]
         return advantages
 
 
 def ppo_loss(agent, masks, actions, old_log_probs, advantages, returns, args):
-    """Return the loss of a minibatch, equation 9, and what to watch of it."""
+    """Return the loss of a minibatch, equation 9 negated, and what to watch of it."""
     policy, values = agent(masks)
     log_ratio = policy.log_prob(actions) - old_log_probs
     ratio = log_ratio.exp()  # r(theta), above equation 6
+    # Of mean 0 and deviation 1, so that the size of the rewards does not matter.
     advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
     clipped = ratio.clamp(1 - args.clip_coef, 1 + args.clip_coef)
     policy_loss = -torch.min(ratio * advantages, clipped * advantages).mean()  # (7)
     value_loss = 0.5 * (values - returns).square().mean()
     entropy = policy.entropy().mean()
-    loss = policy_loss + args.vf_coef * value_loss - args.ent_coef * entropy  # (9), negated
+    loss = policy_loss + args.vf_coef * value_loss - args.ent_coef * entropy  # (9)
     return loss, {
         "losses/policy_loss": policy_loss.item(),
         "losses/value_loss": value_loss.item(),
         "losses/entropy": entropy.item(),
-        "losses/approx_kl": (ratio - 1 - log_ratio).mean().item(),  # Schulman's estimate
-        "losses/clipfrac": (ratio != clipped).float().mean().item(),
+        "losses/approx_kl": (ratio - 1 - log_ratio).mean().item(),  # estimates KL(old || new)
     }
 
 
 def main(argv=None):
     args = tyro.cli(Args, args=argv)
-    run_name = f"{args.env_id}__{args.exp_name}__{args.seed}__{int(time.time())}"
-    writer = SummaryWriter(f"{args.run_dir}/{run_name}")
-    rows = "\n".join(f"|{key}|{value}|" for key, value in asdict(args).items())
-    writer.add_text("hyperparameters", f"|param|value|\n|-|-|\n{rows}")
-
+    writer = SummaryWriter(f"{args.run_dir}/{args.env_id}__ppo__{args.seed}__{int(time.time())}")
+    writer.add_text("hyperparameters", str(args))
     torch.manual_seed(args.seed)
     torch.set_num_threads(1)  # more threads on a small network are slower
 
+    # Where a step ends a game, "SameStep" returns the next puzzle at once.
     envs = gym.make_vec(
         args.env_id, num_envs=args.num_envs, reward="sparse", autoreset_mode="SameStep"
     )
     agent = Agent(envs.unwrapped.geometry)
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
+    # The wrapper tells the schedule which games were won, and writes the curves `curriculum/...`.
     envs = VectorCurriculumWrapper(envs, make_schedule(args.schedule), writer=writer)
 
     # No symmetry turns a test puzzle into one that was trained on.
@@ -225,7 +231,6 @@ def main(argv=None):
     batch_size = args.num_envs * args.num_steps
     num_iterations = args.total_timesteps // batch_size
     rollout = Rollout(args.num_steps, args.num_envs, envs.single_action_space.n)
-    start_time = time.time()
     _, infos = envs.reset(seed=args.seed)
     mask = torch.from_numpy(infos["action_mask"]).bool()
     for iteration in range(1, num_iterations + 1):
@@ -242,11 +247,12 @@ def main(argv=None):
             rollout.actions.flatten(),
             rollout.log_probs.flatten(),
             advantages.flatten(),
-            (advantages + rollout.values).flatten(),
+            (advantages + rollout.values).flatten(),  # the returns, targets of the values
         )
         for _ in range(args.update_epochs):
             for rows in torch.randperm(batch_size).chunk(args.num_minibatches):
-                loss, watched = ppo_loss(agent, *(column[rows] for column in batch), args)
+                minibatch = [column[rows] for column in batch]
+                loss, watched = ppo_loss(agent, *minibatch, args)
                 optimizer.zero_grad()
                 loss.backward()
                 nn.utils.clip_grad_norm_(agent.parameters(), args.max_grad_norm)
@@ -256,8 +262,6 @@ def main(argv=None):
         for name, value in watched.items():  # of the last minibatch
             writer.add_scalar(name, value, global_step)
         writer.add_scalar("charts/learning_rate", learning_rate, global_step)
-        speed = global_step / (time.time() - start_time)
-        writer.add_scalar("throughput/steps_per_second", speed, global_step)
         if returns:
             writer.add_scalar("charts/episodic_return", np.mean(returns), global_step)
             writer.add_scalar("charts/episodic_length", np.mean(lengths), global_step)
