@@ -273,14 +273,14 @@ def main(argv=None):
         logits = network(now.cover, legal, args.num_rounds, free_rounds)  # (rounds, *legal.shape)
         target = torch.from_numpy(now.target & legal)
         # A cross entropy of each placement; a board has a hundred or two of them, hence / 100.
-        entropy = nn.functional.softplus(logits) - logits.where(target, 0.0)
-        placement_loss = entropy.sum(2).mean() / 100
+        cross_entropy = nn.functional.softplus(logits) - logits.where(target, 0.0)
+        placement_loss = cross_entropy.sum(2).mean() / 100
         # And minus the log of the share of the softmax that is on right placements.
         policy_loss = (logits.logsumexp(2) - logits.where(target, -1e9).logsumexp(2)).mean()
         optimizer.param_groups[0]["lr"] = args.learning_rate * min(1, (1 - done) / 0.6)
         optimizer.zero_grad()
         (placement_loss + args.policy_coef * policy_loss).backward()
-        nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        nn.utils.clip_grad_norm_(network.parameters(), 1.0)  # rare large gradients stay harmless
         optimizer.step()
         now.play(logits[-1].detach().numpy(), args.threshold)
         writer.add_scalar("losses/placement_loss", placement_loss.item(), update)

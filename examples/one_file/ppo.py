@@ -108,7 +108,7 @@ class Agent(nn.Module):
         Inside, placements and constraints come first, so that one sparse product serves all boards.
         """
         legal = masks.T[:, :, None].float()  # (placements, boards, 1)
-        x = self.start(legal) * legal  # (placements, boards, channels)
+        x = self.start(legal) * legal  # (placements, boards, channels); illegal ones say nothing
         for constraint, placement in zip(self.constraint, self.placement, strict=True):
             sums = (self.rules.T @ x.flatten(1)).view(-1, *x.shape[1:])  # (constraints, ...)
             heard = (self.rules @ torch.relu(constraint(sums)).flatten(1)).view_as(x)
@@ -193,7 +193,7 @@ def ppo_loss(agent, masks, actions, old_log_probs, advantages, returns, args):
     advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
     clipped = ratio.clamp(1 - args.clip_coef, 1 + args.clip_coef)
     policy_loss = -torch.min(ratio * advantages, clipped * advantages).mean()  # (7)
-    value_loss = 0.5 * (values - returns).square().mean()
+    value_loss = 0.5 * (values - returns).square().mean()  # 0.5 as in OpenAI's baselines
     entropy = policy.entropy().mean()
     loss = policy_loss + args.vf_coef * value_loss - args.ent_coef * entropy  # (9)
     return loss, {
@@ -216,7 +216,7 @@ def main(argv=None):
         args.env_id, num_envs=args.num_envs, reward="sparse", autoreset_mode="SameStep"
     )
     agent = Agent(envs.unwrapped.geometry)
-    optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
+    optimizer = torch.optim.Adam(agent.parameters(), args.learning_rate, eps=1e-5)  # as baselines
     # The wrapper tells the schedule which games were won, and writes the curves `curriculum/...`.
     envs = VectorCurriculumWrapper(envs, make_schedule(args.schedule), writer=writer)
 

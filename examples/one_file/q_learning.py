@@ -107,7 +107,7 @@ class QNetwork(nn.Module):
     def forward(self, masks):
         """Return Q float32 (boards, placements), -inf where bool masks of this shape are False."""
         legal = masks[:, :, None].float()  # (boards, placements, 1)
-        x = self.start(legal) * legal  # (boards, placements, channels)
+        x = self.start(legal) * legal  # (boards, placements, channels); illegal ones say nothing
         for constraint, placement in zip(self.constraint, self.placement, strict=True):
             sums = self.rules.T @ x  # (boards, constraints, channels)
             heard = self.rules @ torch.relu(constraint(sums))  # (boards, placements, channels)
