@@ -32,7 +32,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
 from curricula_tables import draw, overview, summarise
-from reproduce_calphazero import paper_search
+from reproduce_calphazero import MLP, paper_search
 from results import Results, Row, command_of, table
 from sudoku_agents.best_first_search import BestFirstConfig
 from sudoku_agents.calphazero.config import CAlphaZeroConfig, CAlphaZeroLossConfig
@@ -82,7 +82,7 @@ BY_GRADE = "blanks={levels} x grade"
 SIZES = "board=4x4 + board=9x9 x blanks=40,stored + board=16x16 x blanks=140,150,154"
 SETTINGS = {
     "ppo-4x4": Setting("4x4", 2, 12, 1, 200_000, 50, seeds=5),
-    "calphazero-4x4": Setting("4x4", 2, 12, 1, 40_000, 22, seeds=5),
+    "calphazero-4x4": Setting("4x4", 2, 12, 1, 20_000, 11, seeds=5),
     "dqn-4x4": Setting("4x4", 2, 12, 1, 40_000, 32),
     "gflownet-4x4": Setting("4x4", 2, 12, 1, 150_000, 6),
     "dqn-6x6": Setting("6x6", 2, 26, 2, 2_000, 15, games=160),
@@ -204,9 +204,9 @@ TRAINERS: dict[str, tuple[Callable[..., TrainingConfig], Any]] = {
             games=128,
             replay_iterations=1,
             search=paper_search(25),
-            loss=CAlphaZeroLossConfig(100.0, 0.01, every_action=True, passes=8.0),
-            optimizer=OptimizerConfig(3e-3, 256),
-            network=PERCEPTRON,
+            loss=CAlphaZeroLossConfig(100.0, 0.01, every_action=True, passes=16.0),
+            optimizer=OptimizerConfig(1e-3, 256),
+            network=MLP,
         ),
         CAlphaZeroLearner,
     ),
