@@ -69,14 +69,12 @@ class SymbolEquivariant(Model):
         kinds = (digits > 0).long() + (digits == symbols)
         tokens = self.kind(kinds) + (self.row + self.column).flatten(0, 1)
         state = self.initial_state(len(boards)) if state is None else state
-        found: list[Tensor] = []
+        states: list[Tensor] = []
         for _ in range(self._unrolled if self.training else self.rounds):
             state = self._round(state + tokens)
-            if not self.training:
-                found.clear()  # only the last is asked for
-            logits = self.logit(state)[..., 0]
-            found.append(torch.log_softmax(logits, 1).transpose(1, 2))
-        return ModelOutput(torch.stack(found), state.detach())
+            states.append(state)
+        logits = self.logit(torch.stack(states if self.training else states[-1:]))[..., 0]
+        return ModelOutput(torch.log_softmax(logits, 2).transpose(2, 3), state.detach())
 
     def initial_state(self, count: int) -> Tensor:
         """Return zeros, float32 `[count, N, N**2, W]`."""
