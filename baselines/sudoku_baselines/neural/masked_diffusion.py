@@ -7,8 +7,8 @@ a random order. Solutions are trained on with any number of their blanks masked,
 often; the loss is the cross entropy of the masked cells. Givens are never masked.
 
 Differences: the network that unmasks is `symbol_equivariant`, for a transformer on the cells stayed
-at chance in 150 updates at 9x9; a board counts by its masked cells, not each alike; symmetric copies
-are trained on.
+at chance in 150 updates at 9x9. A board counts by its masked cells, not each alike, and symmetric
+copies are trained on.
 """
 
 from __future__ import annotations
