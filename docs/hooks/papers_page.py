@@ -1,7 +1,8 @@
 """The tables of the papers: what each reports, ours beside it, and whether ours holds it.
 
 `docs/results/papers.json` says what a paper reports, and which rows of which file of results stand
-beside it. A row of several seeds shows each of them, and the interval spans theirs.
+beside it. A row of several seeds shows each of them, of more than five the mean, and the interval
+spans theirs.
 """
 
 from __future__ import annotations
@@ -87,7 +88,10 @@ def _share(rows: Sequence[Entry], within: str | None = None, said: Any = None) -
     counts = [(row["within"][within] if within else row["solved"], row["count"]) for row in rows]
     lows, highs = zip(*(wilson_interval(*each) for each in counts), strict=True)
     low, high = 100 * min(lows), 100 * max(highs)
-    shares = ", ".join(f"{100 * solved / count:.1f}" for solved, count in counts)
+    each = [100 * solved / count for solved, count in counts]
+    shares = ", ".join(f"{share:.1f}" for share in each)
+    if len(each) > 5:
+        shares = f"mean {sum(each) / len(each):.1f}"
     least, most = said if isinstance(said, list) else (said, said)
     held = "" if said is None else "below" if high < least else "above" if low > most else "✓"
     return f"{shares} ({low:.1f}-{high:.1f})", held
