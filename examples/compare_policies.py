@@ -29,7 +29,7 @@ def main(argv=None):
     test = test[:: -(-len(test) // (24 if options.smoke else options.count))]
     grades = [name for i, name in enumerate(puzzles.GRADES) if (test.grades == i).any()]
     print(f"{options.bank}: {len(test)} puzzles of the test split\n")
-    print(f"| policy | {' | '.join(grades)} | ms a puzzle |")
+    print(f"| policy | {' | '.join(grades)} | ms per puzzle |")
     print("|---|" + "---:|" * (len(grades) + 1))
 
     results = {}

@@ -53,7 +53,7 @@ def test_compare_policies(tmp_path, capsys):
     )
     assert all(result.completion_rate == 1 for result in results["dlx?node_limit=100000"].values())
     assert results["hidden-singles"]["hidden singles"].completion_rate == 1
-    assert "| ms a puzzle |" in capsys.readouterr().out and picture.stat().st_size > 0
+    assert "| ms per puzzle |" in capsys.readouterr().out and picture.stat().st_size > 0
 
 
 def test_demo(tmp_path, capsys):

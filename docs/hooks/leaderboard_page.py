@@ -89,7 +89,7 @@ def _shares(results: Results, sets: Sequence[str], *, with_costs: bool = False) 
                 continue
             costs = _costs(results, policy) if with_costs else []
             rows.append([f"`{policy}`", *(_share(results, policy, each) for each in sets), *costs])
-    costs = ["ms a puzzle", "weights"] if with_costs else []
+    costs = ["ms per puzzle", "weights"] if with_costs else []
     return markdown_table(["policy", *(_title(results, name) for name in sets), *costs], rows)
 
 
