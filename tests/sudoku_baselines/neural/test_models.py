@@ -65,6 +65,7 @@ def small(name, run, **changes):
         "optimizer": OptimizerConfig(3e-3, 32),
         "mode": "surest",
         "validation_games": 16,
+        "evaluate_every": 1,
     }
     return training(run=run, **{**options, **changes})
 
