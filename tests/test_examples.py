@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import matplotlib.colors as mcolors
+import numpy as np
 import pytest
 
 from sudoku_curricula.curves import (
@@ -188,7 +189,9 @@ def test_draw_a_search(tmp_path):
     assert len(texts) == search.trees.tree_size[0, 0] == 21
     red = mcolors.to_rgba(example.COLOURS[example.LOST])
     drawn_red = [each.get_bbox_patch().get_facecolor() == red for each in texts]
-    trees = search.trees
-    lost = trees.children_outcomes[0] == example.LOST
-    assert sum(drawn_red) == (lost & (trees.children_visits[0] > 0)).sum() > 0
+    trees = search.trees  # only edges of expanded nodes are initialized
+    begins, counts = trees.node_first_edge[0, :21], trees.node_num_visited[0, :21]
+    edges = np.concatenate([np.arange(b, b + n) for b, n in zip(begins, counts, strict=True)])
+    lost = trees.children_outcomes[0, edges] == example.LOST
+    assert sum(drawn_red) == (lost & (trees.children_visits[0, edges] > 0)).sum() > 0
     assert len(example.draw_search(search, nodes=5).axes[0].texts) == 5
