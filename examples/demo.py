@@ -126,7 +126,7 @@ def main(argv=None):
 
 
 def configuration(run, seed, smoke):
-    """Return the configuration of the run; its curriculum holds held-out success at one half."""
+    """Return the configuration; tasks get harder while held-out success is above a half."""
     config = ExpertIterationConfig(
         run=run,
         seed=seed,
