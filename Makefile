@@ -5,7 +5,6 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO ?= $(BIN)/python examples/demo.py
 PYTEST_ARGS ?= -n 2 --dist loadgroup
-PAPER_ARGS ?=
 PAPERS := calphazero multiverse guissart khan panchal
 PACKAGES := sudoku_gym curricula learning agents baselines tests examples benchmarks
 
@@ -23,9 +22,11 @@ help:  ## Show the targets
 demo: $(VENV)/.installed-agents  ## Train a network to solve 9x9 by itself, compare it with baselines
 	$(DEMO)
 
-# A program a paper, which goes on where it was stopped; PAPER_ARGS are its options (--help).
+# A program a paper, which goes on where it was stopped; PAPER_ARGS are its options (--help), none
+# if they are given as empty.
 reproduce-calphazero: PAPER := reproduce_calphazero.py
 reproduce-multiverse: PAPER := neural_4x4.py multiverse
+reproduce-multiverse: PAPER_ARGS ?= --divisions random --models M12 M10 M6 --epochs 15
 reproduce-guissart: PAPER := neural_9x9.py guissart
 reproduce-khan: PAPER := belief_propagation.py
 reproduce-panchal: PAPER := classical.py
@@ -33,7 +34,8 @@ $(PAPERS:%=reproduce-%): $(VENV)/.installed-agents
 	$(BIN)/python benchmarks/$(PAPER) $(PAPER_ARGS)
 
 reproduce:  ## Name the targets that run a paper again, and the minutes they take of one core
-	@echo 'make reproduce-calphazero (15), -multiverse (120), -guissart (10), -khan (5) and -panchal (10)'
+	@echo 'make reproduce-calphazero (15), -multiverse (15), -guissart (10), -khan (5) and -panchal (10)'
+	@echo 'make reproduce-multiverse PAPER_ARGS= (120) trains all models on both divisions'
 
 test: $(VENV)/.installed-dev  ## Run the tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import process_time
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import tyro
@@ -44,19 +44,7 @@ from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.storage.atomic import atomic_write
 
 Part = Literal["accuracy", "givens", "contradictions", "time"]
-
-
-class CountingSolver(Protocol):
-    """A solver that says how many iterations each puzzle took."""
-
-    status: NDArray[np.str_]
-    iterations: NDArray[np.int64]
-
-    def solve(self, puzzles: NDArray[np.int8], geometry: Geometry) -> NDArray[np.int8]:
-        """Return completed boards, zeros where none was found."""
-        ...
-
-
+CountingSolver: TypeAlias = BeliefPropagation | Sinkhorn
 MARKS = (10, 40, 100, 200, 500)  # iterations at which the puzzles solved are counted
 EARLY = 10  # iterations within which most contradictions are noticed
 UNITS_ONLY: dict[str, Any] = {"placement_weight": 0.0}

@@ -34,6 +34,7 @@ from sudoku_agents.expert_iteration import policy as loading
 from sudoku_baselines.classical.trivial import MaskedRandom, hidden_singles, naked_singles
 from sudoku_gym import board, evaluate, puzzles
 from sudoku_gym.policies import Policy
+from sudoku_gym.puzzles.banks import SPLIT_NAMES
 from sudoku_gym.puzzles.difficulty import GRADES
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.solver import FoundSolutions
@@ -45,19 +46,8 @@ FLOORS = {
     "naked singles": naked_singles,
     "naked + hidden singles": hidden_singles,
 }
-HEADS = (
-    "puzzles",
-    "player",
-    "count",
-    "solved",
-    "95 % interval",
-    "converged",
-    "right of these",
-    "rounds",
-    "ms",
-    "evaluations",
-    "within 64",
-)
+HEADS = "puzzles,player,count,solved,95 % interval,converged,right of these,rounds,ms".split(",")
+HEADS += ["evaluations", "within 64"]
 Measure = Callable[[], Row]
 
 
@@ -67,19 +57,7 @@ class Config:
 
     checkpoint: Path = loading.PRETRAINED
     """folder of a checkpoint or a run; by default the network that comes with the package"""
-    sets: tuple[str, ...] = (
-        "4x4",
-        "6x6",
-        "9x9",
-        "9x9-hard",
-        "9x9-hardest",
-        "16x16",
-        "25x25",
-        "x9x9",
-        "windows9x9",
-        "jigsaw9x9",
-        "latin9x9",
-    )
+    sets: tuple[str, ...] = SPLIT_NAMES
     """banks that are played"""
     split: str = "test"
     """of these banks: test, or validation for what is to be chosen"""

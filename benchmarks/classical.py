@@ -33,7 +33,7 @@ import numpy as np
 import tyro
 from numpy.typing import NDArray
 
-from results import Results, Row, command_of, in_ms, pivot, share_of, table
+from results import Results, Row, command_of, in_ms, pivot, read, share_of, table
 from sudoku_baselines.classical.backtracking import Backtracking
 from sudoku_baselines.classical.dlx import DancingLinks
 from sudoku_baselines.classical.erasing import ErasingSearch
@@ -48,15 +48,9 @@ from sudoku_gym.puzzles.sources import BankSource
 
 Part = Literal["named", "sizes", "levels"]
 
-PAPER_SECONDS = {  # Panchal's Table 1, in Python: backtracking, Algorithm X, propagation
-    "easy": (0.002, 0.004, 0.001),
-    "medium": (0.005, 0.004, 0.001),
-    "difficult": (0.006, 0.003, 0.002),
-    "AI Escargot": (0.039, 0.005, 0.005),
-    "Inkala 2010": (0.43, 0.018, 0.009),  # which of the two Inkala boards it was, is not said
-    "Steering Wheel": (None, 0.003, 0.001),
-    "Platinum Blonde": (4.736, 0.006, 0.003),
-}
+PAPERS = Path(__file__).parents[1] / "docs/results/papers.json"
+PAPER_MS = {entry["where"]["board"]: entry["paper"] for entry in read(PAPERS)["panchal"]}
+"""Table 1: backtracking, Algorithm X and propagation, in Python."""
 LEVELS = {
     "9x9": (30, 40, 45, 50, 54),
     "16x16": (80, 100, 120, 130, 140, 150, 155),
@@ -299,8 +293,8 @@ def tables_of_named(rows: Sequence[Row]) -> dict[str, str]:
         title, name = row["board"], row["algorithm"]
         if name not in ALGORITHMS:
             return told_ms(row)
-        paper = PAPER_SECONDS.get(title, ("", "", ""))[list(ALGORITHMS).index(name)]
-        said = "none in 18 s" if paper is None else f"{1e3 * paper:g}" if paper else "-"
+        paper = PAPER_MS.get(title, ("-",) * 3)[list(ALGORITHMS).index(name)]
+        said = "none in 18 s" if paper is None else paper
         return f"{said}, {told_ms(row)}"
 
     def counts(row: Row) -> str:
@@ -351,13 +345,13 @@ def draw(path: Path, rows: Sequence[Row]) -> None:
     labels = [f"{title}\n{givens[title]} givens" for title in NAMED_BOARDS]
     x = np.arange(len(labels))
     markers, colours = "osD", ("#d55e00", "#0072b2", "#009e73")
-    papers = np.array([PAPER_SECONDS.get(title, (None,) * 3) for title in NAMED_BOARDS], float)
+    papers = np.array([PAPER_MS.get(title, (None,) * 3) for title in NAMED_BOARDS], float)
     for k, name in enumerate(ALGORITHMS):
         times = {r["board"]: r["ms"] for r in rows if r["algorithm"] == name and r["solved"]}
         style = {"color": colours[k], "marker": markers[k]}
         axes.semilogy(x, [times.get(title) for title in NAMED_BOARDS], label=name, **style)
         style |= {"linestyle": "--", "markerfacecolor": "white", "linewidth": 1}
-        axes.semilogy(x, 1e3 * papers[:, k], label=f"{name}, paper (Python)", **style)
+        axes.semilogy(x, papers[:, k], label=f"{name}, paper (Python)", **style)
     axes.set_xticks(x, labels, fontsize=8)
     axes.set_ylabel("milliseconds to the first solution")
     axes.grid(axis="y", alpha=0.3)

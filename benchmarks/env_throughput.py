@@ -135,16 +135,11 @@ class VectorGame:
         held = state.rows.nbytes + state.candidates.nbytes
         return {
             "step, M/s": round(count / stepping / 1e6, 2),
-            "with choosing, M/s": round(self.steps_with_choosing / 1e6, 2),
+            "with choosing, M/s": round(count / self._seconds.sum(0).mean() / 1e6, 2),
             "times copying": round(stepping / self._copying, 1),
             "bytes a board": returned // count,
             "GB/s": round((returned + held) / stepping / 1e9, 1),
         }
-
-    @property
-    def steps_with_choosing(self) -> float:
-        """Steps a second, with choosing the actions."""
-        return self._config.num_envs / float(self._seconds.sum(0).mean())
 
     def _play_once(self) -> NDArray[np.float64]:
         rng = np.random.default_rng(self._config.seed)

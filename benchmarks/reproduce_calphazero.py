@@ -4,7 +4,7 @@
     python benchmarks/reproduce_calphazero.py --parts mlp simulations --minutes 600 \
         --simulations 200 --games 500 --level-iterations 50
     python benchmarks/reproduce_calphazero.py --parts attention-512 --minutes 3000
-    sudoku-gym plot --compare runs/reproduce-calphazero/mlp runs/reproduce-calphazero/control
+    python benchmarks/reproduce_calphazero.py --parts --plot figures.png  # of what was trained
 
 The parts are `floors` (what needs no training), `control` (no curriculum, 8 blanks), `control-0.2`
 (the same with the learning rate of the paper's public code), `mlp`, `attention-256` and
@@ -50,6 +50,7 @@ from sudoku_gym.board.actions import legal_placements
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.policies import Policy
 from sudoku_gym.puzzles.sources import Blanks, resolve_source
+from sudoku_gym.storage.atomic import atomic_write
 from sudoku_learning.networks import (
     POLICY_AND_VALUE,
     AttentionConfig,
@@ -71,6 +72,8 @@ CONTROLS = {"control": None, "control-0.2": 0.2}  # learning rates; None: that o
 ABLATIONS = ("no-bonus", "xi-0", "lambda-1", "no-curriculum")
 CONTROL_BLANKS, VALIDATION_GAMES = 8, 32  # games an iteration that are not trained on
 EPISODES, BLANKS, LEAST_REWARD = 5_000, 50, 1e-3  # of the GFlowNet at 9x9
+LOSSES = curves.POLICY_LOSS, curves.VALUE_LOSS
+SCORES = curves.POLICY_ACCURACY, curves.SUCCESS_RATE, curves.BLANKS_LEVEL  # of self-play
 
 
 class ValidatedLearner(CAlphaZeroLearner):
@@ -126,6 +129,8 @@ class Config:
     """folder of the runs, one a part"""
     out: Path = Path("runs/reproduce-calphazero/figures.json")
     """a JSON file for the figures; those of other parts in it are kept"""
+    plot: Path | None = None
+    """a PNG to draw figures 3 and 4 into, of the runs and the file of figures as they are then"""
 
 
 def main(argv: Sequence[str] | None = None) -> dict[str, Any]:
@@ -144,6 +149,8 @@ def main(argv: Sequence[str] | None = None) -> dict[str, Any]:
                 found["rows"] += rows
                 write_json(config.out, figures)
         print("", part, table(found["rows"], names=3), "", sep="\n", flush=True)
+    if config.plot:
+        draw(config.plot, figures.get("simulations", {"rows": []})["rows"], config)
     return figures
 
 
@@ -347,6 +354,43 @@ def gflownet(config: Config) -> Iterator[Row]:
     row = figures_of(f"9x9, {BLANKS} blanks", "no search", NetworkPolicy(network), played)
     for when, part in ("first", losses[:10]), ("last", losses[-10:]):
         yield {"episodes": when, "loss": round(float(np.mean(part)), 2), **row}
+
+
+def draw(path: Path, rows: Sequence[Row], config: Config) -> None:
+    """Draw the networks in training, figure 4, and what they solve by simulations, figure 3."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12, 6.6), layout="constrained")
+    *panels, by_budget = figure.subplots(2, 3).flat
+    for name, colour in zip(NETWORKS, ("#0072b2", "#e69f00", "#009e73"), strict=True):
+        if not (folder(name, config) / "config.json").exists():
+            continue
+        found = curves.read_curves(folder(name, config))
+        for axes, tag in zip(panels, LOSSES + SCORES, strict=True):
+            for shown, style in (tag, "-"), (tag.replace("/", "/validation_"), "--"):
+                steps, values = found.get(shown, ([], []))
+                updates = np.array(steps) * config.passes / config.batch_size
+                axes.plot(updates, values, style, color=colour)
+            title = tag.partition("/")[2].replace("_", " ")
+            title += " (dashed: validation)" if tag in LOSSES else " in self-play"
+            axes.set(title=title, xlabel="updates")
+        label = f"{name}, {axes.lines[-2].get_xdata()[-1]:,.0f} updates"
+        for kind, style in ("random", "o-"), ("train", "o--"):
+            played = [row for row in rows if (row["network"], row["puzzles"]) == (name, kind)]
+            played = [row for row in played if "legal" not in row["player"]]
+            budgets = [int(row["player"].replace("no", "0").split()[0]) for row in played]
+            ends = np.array([(row["low"], row["high"]) for row in played]).reshape(-1, 2)
+            shares = np.array([100 * row["solved"] / row["count"] for row in played])
+            by_budget.errorbar(
+                budgets, shares, abs(ends.T - shares), None, style, color=colour, label=label
+            )
+            label = None
+    panels[1].set_yscale("log")
+    title = f"% solved at {config.blanks} blanks (dashed: orbits trained on)"
+    by_budget.set(title=title, xlabel="simulations a move")
+    figure.legend(loc="outside upper left", ncols=3, frameon=False)
+    with atomic_write(path) as temporary:
+        figure.savefig(temporary, dpi=110, format="png")
 
 
 PLAYED = {"floors": floors, "simulations": simulations, "retry": retries, "gflownet": gflownet}

@@ -47,15 +47,14 @@ def test_floors_are_written_and_not_played_twice(tmp_path, monkeypatch):
          "--out {out}", "better than uniform"),
         ("env_throughput", "--smoke --num-envs 8", "with choosing"),
         ("first_step", "--smoke --env Sudoku4x4-v0", "on a new machine"),
-        ("gflownet", "--seconds 0.5 --seeds 1 --bodies perceptron",
-         "constrained"),
+        ("gflownet", "--seconds 0.5 --seeds 1 --bodies perceptron", "constrained"),
         ("neural_4x4", "multiverse --models M5 --distinct 32 --epochs 1 --count 20 "
          "--out {out} --runs {runs}", "orbits"),
         ("neural_9x9", "nine --models cnn --minutes 0.005 --count 9 --distinct 9 "
          "--out {out} --runs {runs}", "| cnn"),
         ("reproduce_calphazero", "--parts mlp --runs {runs} --out {out} --count 6 --games 4 "
-         "--simulations 3 --play-with 2 --level-iterations 1 --checks 1 --minutes 0.002",
-         "3 simulations"),
+         "--simulations 3 --play-with 2 --level-iterations 1 --checks 1 --minutes 0.002 "
+         "--plot {out}.png", "3 simulations"),
         ("text_environments", "--peers sudoku-gym --games 1 --asked 30", "| sudoku-gym"),
         ("solvers", "--smoke --banks 9x9 --peers Norvig", "Norvig-style Python"),
         ("text", "--smoke --policy hidden-singles", "solved in text"),
@@ -69,12 +68,14 @@ def test_a_program_runs(program, arguments, printed, tmp_path, capsys):
 
 
 def test_make_plays_every_paper_without_an_option():
-    made = re.findall(r"^reproduce-\w+: PAPER := (\w+)\.py ?(\w*)$", MAKEFILE, re.MULTILINE)
-    assert len(made) == 5
-    for program, part in made:
+    made = re.findall(r"^reproduce-(\w+): PAPER := (\w+)\.py ?(\w*)$", MAKEFILE, re.MULTILINE)
+    options = dict(re.findall(r"^reproduce-(\w+): PAPER_ARGS \?= (.*)$", MAKEFILE, re.MULTILINE))
+    assert len(made) == 5 and options.keys() < {paper for paper, *_ in made}
+    for paper, program, part in made:
         module = pytest.importorskip(program, exc_type=ModuleNotFoundError)
         kind = module.PARTS[part] if part else module.Config
         assert tyro.cli(kind, args=[]) == kind()
+        assert tyro.cli(kind, args=options.get(paper, "").split())
 
 
 def test_a_row_of_results_is_one_line(tmp_path):

@@ -17,7 +17,6 @@ from sudoku_gym.cli.puzzle_arguments import (
     Board,
     Puzzles,
     Split,
-    geometry_named,
     parse_blanks,
     read_puzzles,
 )
@@ -33,10 +32,11 @@ from sudoku_gym.evaluation.lists import (
 from sudoku_gym.evaluation.tables import tabulate_cards, tabulate_groups
 from sudoku_gym.policies import load_policy, model_card_of, weights_sha256
 from sudoku_gym.policies.loading import CONFIG_FILE, weights_file
-from sudoku_gym.puzzles import files, find_in_training
+from sudoku_gym.puzzles import banks, files, find_in_training
 from sudoku_gym.puzzles.puzzle_set import PuzzleSet
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_gym.puzzles.tasks import Tasks, rows_of
+from sudoku_gym.registration import ENVIRONMENTS
 from sudoku_gym.storage.atomic import check_suffix
 from sudoku_gym.storage.configs import from_json
 from sudoku_gym.storage.reading import error_context, read_json
@@ -151,11 +151,13 @@ def _show(
         print(json.dumps(figures, indent=2))
         return
     heads, cells = tabulate(results)
-    seen = {name: _seen_in_training(name, puzzles) for name in results}
+    held_out = _held_out(puzzles, options)
+    seen = {name: _seen_in_training(name, puzzles, held_out) for name in results}
     if told := {name: f"{n:,} of {len(puzzles):,}" for name, n in seen.items() if n is not None}:
         heads.append("seen in training")
         cells = [[*row, told.get(row[0], "-")] for row in cells]
-    tables = {_title(puzzles, played.left_out, options, any(seen.values())): (heads, cells)}
+    title = _title(puzzles, played.left_out, options, "" if any(seen.values()) else held_out)
+    tables = {title: (heads, cells)}
     if any(row.by_source or row.by_rating for row in rows.values()) or options.out:
         tables |= {
             "By source": tabulate_groups({n: row.by_source for n, row in rows.items()}),
@@ -167,30 +169,33 @@ def _show(
             console().print(table(heads, cells, heading))
 
 
-def _seen_in_training(name: str, puzzles: PuzzleSet) -> int | None:
+def _seen_in_training(name: str, puzzles: PuzzleSet, held_out: str) -> int | None:
     """Return how many puzzles a policy was trained on; None if no configuration of it tells."""
     weights = weights_file(name)
     file = weights.with_name(CONFIG_FILE) if weights else None
     config = read_json(file) if file and file.exists() else {}
-    if not isinstance(config.get("puzzles"), dict):
-        return None
+    if not isinstance(config.get("puzzles"), dict):  # environments play the training split
+        return 0 if held_out == "held out" and config.get("env") in ENVIRONMENTS else None
     division: Any = from_json(config["puzzles"])
     trained = {board.tobytes() for board in division.divide(config["env"]).train.puzzles}
     return sum(board.tobytes() in trained for board in puzzles.puzzles)
 
 
-def _title(puzzles: PuzzleSet, left_out: int | None, options: Rules, is_seen: bool) -> str:
+def _held_out(puzzles: PuzzleSet, options: Rules) -> str:
+    """Say whether the bank's training split holds no such puzzle."""
+    if puzzles.name not in banks.NAMES or puzzles.split not in ("validation", "test"):
+        return ""
+    # For sizes below 9x9, revealed test puzzles may also be contained in a training puzzle,
+    # so only puzzles as stored count as held out.
+    return "held out" if not options.blanks or puzzles.geometry.size >= 9 else "in distribution"
+
+
+def _title(puzzles: PuzzleSet, left_out: int | None, options: Rules, held_out: str) -> str:
     """Return the name and number of the puzzles, and whether the bank holds them out."""
     parts = [f"{puzzles.name}, {puzzles.split}", f"{len(puzzles):,} puzzles"]
     parts += [f"{options.blanks} blanks"] if options.blanks else []
-    if left_out is not None:
-        parts.append(f"{left_out} left out")
-    if puzzles.split in ("validation", "test") and not is_seen:
-        # For sizes below 9x9, revealed test puzzles may also be contained in a training puzzle,
-        # so only puzzles as stored count as held out.
-        held_out = not options.blanks or puzzles.geometry.size >= 9
-        parts.append("held out" if held_out else "in distribution")
-    return ", ".join([*parts, f"seed {options.seed}"])
+    parts += [f"{left_out} left out"] if left_out is not None else []
+    return ", ".join([*parts, *filter(None, [held_out]), f"seed {options.seed}"])
 
 
 def _choose(options: Rules) -> tuple[PuzzleSet, int | None]:
@@ -198,7 +203,8 @@ def _choose(options: Rules) -> tuple[PuzzleSet, int | None]:
 
     The number is None if that was not looked for.
     """
-    name, count, geometry = options.puzzles, options.count, geometry_named(options.board)
+    name, count = options.puzzles, options.count
+    geometry = banks.named_geometry(options.board) if options.board else None
     if count is not None and count < 1:
         raise ValueError(f"count must be at least 1, not {count}")
     rng = np.random.default_rng(options.seed)

@@ -6,8 +6,6 @@ from tyro.conf import UseAppendAction
 
 from sudoku_gym import plugins
 
-PLAY_AT_FIRST = ("expert-iteration", "hidden-singles")
-
 
 def train(arguments: list[str]) -> int:
     """Run the trainer that is named first on the arguments after it; list trainers without one."""
@@ -46,7 +44,7 @@ def app(
         raise ValueError("--auth: write user:password")
     from sudoku_gym.app.page import layout
 
-    left, right = (*policy, *PLAY_AT_FIRST)[:2]
+    left, right = (*policy, "expert-iteration", "hidden-singles")[:2]
     page = layout([*policy, *plugins.available("policies")], (left, right), trust)
     page.launch(
         server_name=host,

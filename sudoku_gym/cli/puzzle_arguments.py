@@ -59,10 +59,9 @@ def draw_puzzle(
 ) -> tuple[NDArray[np.int8], Geometry]:
     """Return the puzzle to watch or to play, int8 `[N, N]`, and its geometry.
 
-    One of several is drawn; the arguments are those of `read_puzzles`, `geometry_named`
-    and `parse_blanks`.
+    One of several is drawn; the arguments are those of `read_puzzles` and `parse_blanks`.
     """
-    geometry = geometry_named(board_name)
+    geometry = banks.named_geometry(board_name) if board_name else None
     if puzzles in banks.NAMES or puzzles.endswith(files.SUFFIXES) or ":" in puzzles:
         source = BankSource(read_puzzles(puzzles, split, geometry))
         env = SudokuEnv(source, blanks=parse_blanks(blanks), augment=False)
@@ -84,8 +83,3 @@ def parse_blanks(text: str) -> int | tuple[int, int] | None:
         return (int(low), int(high)) if dash else int(low)
     except ValueError:
         raise ValueError(f"blanks {text!r}: write a number such as 40, or a range, 30-40") from None
-
-
-def geometry_named(name: str) -> Geometry | None:
-    """Return `banks.named_geometry`; None for an empty name."""
-    return banks.named_geometry(name) if name else None

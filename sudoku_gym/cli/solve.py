@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from sudoku_gym import solver
 from sudoku_gym.board import check_puzzles, parse, to_lines, to_text
-from sudoku_gym.cli.puzzle_arguments import Board, geometry_named
+from sudoku_gym.cli.puzzle_arguments import Board
 from sudoku_gym.cli.terminal import progress
 from sudoku_gym.geometry import Geometry, geometry_for
 from sudoku_gym.puzzles import files
+from sudoku_gym.puzzles.banks import named_geometry
 from sudoku_gym.solver import FoundSolutions
 from sudoku_gym.solver.chunks import in_chunks
 from sudoku_gym.storage.atomic import atomic_write, check_suffix
@@ -56,7 +57,7 @@ def solve(
     prints_elsewhere = is_list and (bool(out) or not sys.stdout.isatty())
     with _writer(out) as write, progress(prints_elsewhere) as start:
         report, before = start(puzzle), 0.0
-        for geometry, boards, share in _read(puzzle, geometry_named(board)):
+        for geometry, boards, share in _read(puzzle, named_geometry(board) if board else None):
             for part in in_chunks(len(boards)):
                 result = solver.find_solutions(
                     boards[part], limit, geometry, node_limit=node_limit, threads=threads
