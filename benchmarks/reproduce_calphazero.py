@@ -150,7 +150,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, Any]:
                 write_json(config.out, figures)
         print("", part, table(found["rows"], names=3), "", sep="\n", flush=True)
     if config.plot:
-        draw(config.plot, figures.get("simulations", {"rows": []})["rows"], config)
+        draw(config.plot, {name: part["rows"] for name, part in figures.items()}, config)
     return figures
 
 
@@ -356,37 +356,37 @@ def gflownet(config: Config) -> Iterator[Row]:
         yield {"episodes": when, "loss": round(float(np.mean(part)), 2), **row}
 
 
-def draw(path: Path, rows: Sequence[Row], config: Config) -> None:
-    """Draw the networks in training, figure 4, and what they solve by simulations, figure 3."""
+def draw(path: Path, rows: dict[str, list[Row]], config: Config) -> None:
+    """Draw figure 4, runs in training (circles: what rows tell), and figure 3, by simulations."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 6.6), layout="constrained")
     *panels, by_budget = figure.subplots(2, 3).flat
+    every = [row for row in rows.get("simulations", []) if "legal" not in row["player"]]
     for name, colour in zip(NETWORKS, ("#0072b2", "#e69f00", "#009e73"), strict=True):
         if not (folder(name, config) / "config.json").exists():
             continue
         found = curves.read_curves(folder(name, config))
+        checks = {row["updates"]: row | {"blanks": row["level"]} for row in rows.get(name, [])}
         for axes, tag in zip(panels, LOSSES + SCORES, strict=True):
             for shown, style in (tag, "-"), (tag.replace("/", "/validation_"), "--"):
                 steps, values = found.get(shown, ([], []))
                 updates = np.array(steps) * config.passes / config.batch_size
                 axes.plot(updates, values, style, color=colour)
             title = tag.partition("/")[2].replace("_", " ")
+            values = [row.get(title, np.nan) for row in checks.values()]
+            axes.plot([*checks], values, "o", color=colour, markerfacecolor="white")
             title += " (dashed: validation)" if tag in LOSSES else " in self-play"
-            axes.set(title=title, xlabel="updates")
-        label = f"{name}, {axes.lines[-2].get_xdata()[-1]:,.0f} updates"
+            axes.set(title=title, xlabel="updates", xscale="log")
         for kind, style in ("random", "o-"), ("train", "o--"):
-            played = [row for row in rows if (row["network"], row["puzzles"]) == (name, kind)]
-            played = [row for row in played if "legal" not in row["player"]]
+            played = [row for row in every if (row["network"], row["puzzles"]) == (name, kind)]
             budgets = [int(row["player"].replace("no", "0").split()[0]) for row in played]
             ends = np.array([(row["low"], row["high"]) for row in played]).reshape(-1, 2)
             shares = np.array([100 * row["solved"] / row["count"] for row in played])
-            by_budget.errorbar(
-                budgets, shares, abs(ends.T - shares), None, style, color=colour, label=label
-            )
-            label = None
+            told = {"color": colour, "label": name if kind == "random" else None}
+            by_budget.errorbar(budgets, shares, abs(ends.T - shares), None, style, **told)
     panels[1].set_yscale("log")
-    title = f"% solved at {config.blanks} blanks (dashed: orbits trained on)"
+    title = f"% solved at {config.blanks} blanks (dashed: training)"
     by_budget.set(title=title, xlabel="simulations a move")
     figure.legend(loc="outside upper left", ncols=3, frameon=False)
     with atomic_write(path) as temporary:
