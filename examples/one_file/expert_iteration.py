@@ -49,7 +49,7 @@ class Args:
     search_frequency: int = 10  # updates from one search to the next
     search_puzzles: int = 16  # new puzzles for a search
     search_evaluations: int = 63  # evaluations of the network, at most, for a puzzle
-    test_puzzles: int = 1000  # test puzzles to play, spread over the test split
+    test_puzzles: int = 1000  # test puzzles to play; no symmetry makes one a training puzzle
 
 
 class ExactCover:
@@ -201,7 +201,7 @@ class Games:
     """Games on puzzles that the expert has solved; where a board is full, another puzzle begins."""
 
     def __init__(self, size, num_envs):
-        self.cover, self.givens, self.solutions = ExactCover(size), [], []
+        self.cover, self.solved = ExactCover(size), []  # puzzles with their solutions
         self.puzzles = puzzles.load(f"{size}x{size}", "train").puzzles
         self.placed, self.target = np.ones((2, num_envs, size**3), bool)  # equal: boards are full
 
@@ -209,15 +209,13 @@ class Games:
         """Let the expert try new puzzles; return the share solved and the mean evaluations."""
         boards = rng.choice(self.puzzles, args.search_puzzles, replace=False)
         solved, solutions, evaluations = best_first_search(network, self.cover, boards, args)
-        self.givens.extend(self.cover.placed(boards[solved]))
-        self.solutions.extend(solutions[solved])
+        self.solved.extend(zip(self.cover.placed(boards[solved]), solutions[solved], strict=True))
         return solved.mean(), evaluations.mean()
 
     def refill(self, rng):
         """Replace full boards; 30 % begin later, with up to half of their blanks filled in."""
         for b in np.flatnonzero((self.placed == self.target).all(1)):
-            k = rng.integers(len(self.givens))
-            self.placed[b], self.target[b] = self.givens[k], self.solutions[k]
+            self.placed[b], self.target[b] = self.solved[rng.integers(len(self.solved))]
             blank = np.flatnonzero(self.target[b] & ~self.placed[b])
             num_filled = rng.integers(len(blank) // 2) if rng.random() < 0.3 else 0
             self.placed[b, rng.choice(blank, num_filled, replace=False)] = True
@@ -258,15 +256,17 @@ def main(argv=None):
     network = FactorGraphNetwork(args.channels)
     player = Player(lambda x: read(network, games.cover, x, args.play_rounds), args.threshold)
     optimizer = torch.optim.Adam(network.parameters(), args.learning_rate)
-    # No symmetry turns a test puzzle into one that was trained on.
     test = puzzles.load(f"{args.size}x{args.size}", "test").spread(args.test_puzzles)
     results = {n: evaluate(load_policy(n), test) for n in ("masked-random", "hidden-singles")}
     results["untrained"] = evaluate(player, test.spread(100))
     for update in range(args.total_updates):
         done = update / args.total_updates
         now = warmup_games if update < args.warmup_updates else games
-        if update % args.search_frequency == 0 or not now.givens:
+        if update % args.search_frequency == 0 or not now.solved:
             solved, evaluations = now.search(network, args, rng)
+            now = now if now.solved else warmup_games
+            if not now.solved:
+                continue  # there is nothing to learn from: search again
         now.refill(rng)
         legal = now.cover.legal(now.placed)  # (games, placements)
         free_rounds = int(rng.integers(int(done * args.free_rounds) + 1))  # few at first
