@@ -25,6 +25,7 @@ from sudoku_learning.networks import (
     Restarts,
     evaluate_boards,
 )
+from sudoku_learning.networks.policy import PLAY_THRESHOLD
 from sudoku_learning.training import TrainingConfig
 from sudoku_learning.training.config import config_from_json
 from sudoku_learning.training.environments import geometry_of_env
@@ -125,9 +126,9 @@ def load(
         rounds: most rounds of a recurrent body per evaluation, or of each of its starts; None takes
             `START_ROUNDS` where boards start again, else those of the checkpoint, with a tree
             search at most 256 of them: it meets many lost boards, at which logits never converge.
-        threshold: without a search, all placements with a higher logit are played before the
-            network is evaluated again; a number that no logit reaches, as 1e9, evaluates it before
-            every move, as None does.
+        threshold: without a search, all placements with a higher logit are played, the best first,
+            before the next evaluation. None takes 1, of a network that can converge; otherwise, and
+            with 1e9, each move has its own evaluation.
         restarts: further starts of boards that have not converged, each of as many rounds, without
             a tree search; None: `DEFAULT_RESTARTS`, of a network that can converge.
         noise: how far from the first a further start begins, see `Restarts`.
@@ -168,6 +169,8 @@ def make_policy(
     """Make a policy of a network, with a tree search if there is one; for the rest see `load`."""
     if search is None:
         starts = choose_starts(network, rounds, restarts, noise)
+        if threshold is None and network.can_converge:
+            threshold = PLAY_THRESHOLD
         return CAlphaZeroPolicy(network, threshold=threshold, restarts=starts)
     if threshold is not None:
         raise ValueError(f"threshold={threshold}: a search does not play by the logit alone")

@@ -6,9 +6,10 @@ import os
 from functools import partial
 from pathlib import Path
 
+from sudoku_agents.calphazero.policy import choose_starts
 from sudoku_agents.dqn.config import DQNConfig
 from sudoku_gym.geometry import Geometry
-from sudoku_learning.networks import Network, NetworkPolicy, PolicyConfig, Restarts
+from sudoku_learning.networks import Network, NetworkPolicy, PolicyConfig
 from sudoku_learning.networks.policy import PLAY_THRESHOLD
 from sudoku_learning.training.config import config_from_json
 from sudoku_learning.training.environments import geometry_of_env
@@ -16,8 +17,6 @@ from sudoku_learning.training.weights import load_network
 
 PRETRAINED = Path(__file__).parent / "pretrained"
 HEAD = "q"
-PLAY_RESTARTS = 31
-"""Further starts in play, unless told otherwise."""
 
 
 def make_q_network(config: DQNConfig, geometry: Geometry) -> Network:
@@ -36,12 +35,13 @@ def load(
 
     Args:
         folder: folder of the checkpoint or run; by default the network of this package.
-        rounds: rounds of a recurrent body per evaluation; None: as in the checkpoint.
+        rounds: most rounds of a recurrent body per evaluation, or of each of its starts; None: as
+            in the checkpoint, with restarts at most 256.
         threshold: all placements with a higher value are played, the best first, before the next
-            evaluation. None takes 5 where values are the logits of being solvable; otherwise, and
+            evaluation. None takes 1 where values are the logits of being solvable; otherwise, and
             with 1e9, each move has its own evaluation.
         restarts: further starts of boards that have not converged, each of as many rounds; None
-            takes 31, and none of a network that can't converge.
+            takes 127, and none of a network that can't converge.
         noise: how far from the first a further start begins, see `Restarts`.
 
     Raises:
@@ -51,9 +51,7 @@ def load(
     read = partial(config_from_json, kind=DQNConfig)
     config, network = load_network(folder, read, _make, rounds=rounds)
     threshold = play_threshold(config) if threshold is None else threshold
-    if restarts is None:
-        restarts = PLAY_RESTARTS if network.can_converge else 0
-    return NetworkPolicy(network, HEAD, threshold, Restarts.of_options(restarts, noise))
+    return NetworkPolicy(network, HEAD, threshold, choose_starts(network, rounds, restarts, noise))
 
 
 def play_threshold(config: DQNConfig) -> float | None:

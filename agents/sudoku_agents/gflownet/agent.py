@@ -118,7 +118,7 @@ def load(
         rounds: most rounds of a recurrent body per evaluation, or of each of its starts; None: as
             in the checkpoint, with restarts at most 256.
         threshold: without `sample`, all placements with a higher logit are played, the best first,
-            before the next evaluation. None takes 5 after maximum likelihood; otherwise, and with
+            before the next evaluation. None takes 1 after maximum likelihood; otherwise, and with
             1e9, each move has its own evaluation.
         restarts: further starts of boards that have not converged, each of as many rounds. None
             takes 127 after maximum likelihood, otherwise none: the other losses are for boards with

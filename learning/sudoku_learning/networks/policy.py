@@ -17,8 +17,8 @@ from sudoku_learning.networks.bodies import chunks
 from sudoku_learning.networks.convergence import NO_RESTARTS, NetworkOutput, Restarts
 from sudoku_learning.networks.network import Network
 
-PLAY_THRESHOLD = 5.0
-"""Logit above which a placement is played without evaluating the network again."""
+PLAY_THRESHOLD = 1.0
+"""Logit above which a placement of a converged board is played without another evaluation."""
 
 
 class PlacementPolicy(ABC):

@@ -12,9 +12,8 @@ from sudoku_agents.calphazero.policy import (
     evaluator,
 )
 from sudoku_agents.calphazero.search import SearchConfig, tree_search
-from sudoku_agents.dqn.agent import PLAY_RESTARTS
 from sudoku_agents.expert_iteration.policy import SEARCH_RESTARTS
-from sudoku_gym import board, load_policy, puzzles
+from sudoku_gym import board, evaluate, load_policy, puzzles
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.puzzles.sources import BankSource
 from sudoku_learning.networks import (
@@ -78,13 +77,20 @@ def test_restarts_solve_at_once_what_the_first_start_does_not():
         assert (reading.rounds <= (1 + count) * 1024).all()
 
 
-@pytest.mark.parametrize("name", ["expert-iteration", "gflownet", "dqn"])
+@pytest.mark.parametrize("name", ["calphazero", "expert-iteration", "gflownet", "dqn"])
 def test_networks_that_converge_take_restarts(name):
     policy = load_policy(f"{name}?restarts=8&rounds=64&noise=0.5")
     assert (policy.restarts.count, policy.restarts.noise) == (8, 0.5)
-    default = PLAY_RESTARTS if name == "dqn" else DEFAULT_RESTARTS
-    assert load_policy(name).restarts.count == default
+    assert load_policy(name).restarts.count == DEFAULT_RESTARTS
     assert load_policy(f"{name}?restarts=0").restarts == NO_RESTARTS
+
+
+@pytest.mark.parametrize("name", ["calphazero", "gflownet", "dqn"])
+def test_a_converged_board_is_played_to_its_end(name):
+    minimal, policy = puzzles.load("9x9", "validation")[:4], load_policy(name)
+    result = evaluate(policy, minimal)
+    assert policy.convergence.converged.all() and result.solved.all()
+    assert policy.last_convergence is None  # the last moves had been queued
 
 
 def test_the_first_evaluation_of_the_best_first_search_has_starts():
