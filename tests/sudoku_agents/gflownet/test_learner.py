@@ -206,7 +206,7 @@ def test_likelihood_makes_the_solutions_that_were_found_likely(tmp_path):
     drawn = evaluate(load_policy(tmp_path / "run", sample=True), part, seed=1)
     assert drawn.completion_rate > 0.5
     greedy = load_policy(tmp_path / "run")
-    assert greedy.threshold == 5 and evaluate(greedy, part).completion_rate > 0.9
+    assert greedy.threshold == 1 and evaluate(greedy, part).completion_rate > 0.9
     found = read_curves(tmp_path / "run")
     assert found[PLACEMENT_LOSS][1][-1] < found[PLACEMENT_LOSS][1][0]
     assert found[TRAINING_COMPLETION][1][-1] > found[TRAINING_COMPLETION][1][0]
