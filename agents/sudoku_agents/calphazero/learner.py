@@ -10,13 +10,12 @@ from math import ceil
 
 from sudoku_agents.calphazero.batch import SelfPlayBatch
 from sudoku_agents.calphazero.config import CAlphaZeroConfig
-from sudoku_agents.calphazero.policy import CAlphaZeroPolicy
+from sudoku_agents.calphazero.policy import CAlphaZeroPolicy, make_policy
 from sudoku_agents.calphazero.self_play import PositionReplay, SelfPlayer
 from sudoku_curricula import curves
 from sudoku_gym.puzzles.sources import Blanks
 from sudoku_learning.networks import POLICY_AND_VALUE, Network
 from sudoku_learning.networks.network import seeded
-from sudoku_learning.networks.policy import PLAY_THRESHOLD
 from sudoku_learning.recurrent import run_updates
 from sudoku_learning.training import Optimizer, Progress, Report, RunGenerators, train_cli
 from sudoku_learning.training.environments import geometry_of_env
@@ -72,9 +71,8 @@ class CAlphaZeroLearner(SamplingLearner):
         )
 
     def policy(self) -> CAlphaZeroPolicy:
-        """Return the policy without search."""
-        threshold = PLAY_THRESHOLD if self.network.can_converge else None
-        return CAlphaZeroPolicy(self.played, threshold=threshold)
+        """Return the policy without search or restarts."""
+        return make_policy(self.played, None, None, None, 0, None)
 
 
 main = partial(train_cli, CAlphaZeroConfig, CAlphaZeroLearner, "calphazero")
