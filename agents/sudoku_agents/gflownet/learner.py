@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from inspect import signature
 
 import numpy as np
 import torch
@@ -53,6 +54,11 @@ class GFlowNetLearner(SamplingLearner):
         self.network: FlowNetwork = seeded(int(random.numpy.integers(2**32)), make).eval()
         load_initial_weights(config.weights, config, self.network)
         self._reward = None if config.reward == "sparse" else load_attribute(config.reward)
+        try:
+            if self._reward is not None:
+                signature(self._reward).bind("boards")
+        except TypeError as error:
+            raise ValueError(f"{config.reward} takes the final boards alone: {error}") from error
         self._uses_balance_loss = config.loss.kind != "maximum-likelihood"
         self.optimizer = Optimizer(self.network, config.optimizer)
         self.replay = LabelPool(self._geometry, config.replay)

@@ -176,6 +176,8 @@ class Training(Generic[_Config]):
                 writer.flush()
                 keep = self.config.keep_checkpoints
                 save_checkpoint(self.config.run, self.iteration, self._checkpoint(), keep)
+        if console is not None:
+            console.print(f"The run has met {self.limit_met}")
 
     def _left(self, times: list[float]) -> str:
         """Return how long the run will take at most, from the seconds of its iterations so far."""

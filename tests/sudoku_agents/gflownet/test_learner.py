@@ -91,6 +91,15 @@ def test_it_learns_to_draw_each_solution_of_the_empty_board_by_its_reward(tmp_pa
     assert report.curves[LOG_Z] == pytest.approx(np.log(wanted.sum()), abs=0.05)
 
 
+def test_a_reward_takes_boards_alone():
+    with pytest.raises(ValueError, match="test_learner:_of_moves takes the final boards alone"):
+        GFlowNetLearner(GFlowNetConfig(reward=f"{__name__}:_of_moves"), RunGenerators(0))
+
+
+def _of_moves(boards, actions):
+    raise AssertionError("never called")
+
+
 @pytest.mark.parametrize(
     ("puzzle", "is_equal"), [("12.. .... ..2. ....", False), (".23. 3.1. 21.. ....", True)]
 )

@@ -229,11 +229,11 @@ def test_another_configuration_can_not_take_over_a_run(tmp_path):
 
 def test_the_console_shows_each_iteration_and_names_as_they_are(tmp_path, capsys):
     train(small(Path(tmp_path, "a[/b]"), iterations=2)).run(Console(width=120))
-    heads, first, second = capsys.readouterr().out.splitlines()
+    heads, first, second, last = capsys.readouterr().out.splitlines()
     assert heads.split()[:3] == ["iteration", "steps", "blanks"] and "mine" in heads
     assert heads.split()[-2:] == ["time", "left"] and second.endswith(" 0 s")
     assert first.split()[:3] == ["1", "10", "2"] and second.split()[:2] == ["2", "20"]
-    assert len(heads) == len(first) == len(second)
+    assert len(heads) == len(first) == len(second) and last == "The run has met --iterations 2"
 
 
 @pytest.mark.parametrize(
