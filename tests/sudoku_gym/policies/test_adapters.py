@@ -171,7 +171,7 @@ def test_adapters_pass_the_card_on():
         ("guissart", ModelCard("constraints", 3 * 498, 2 * 1280, "search")),
         ("mlp", ModelCard("grid", 164_672, 54_528, "sequential")),
         ("recurrent-transformer", ModelCard("grid", 201_728, 54_528, "one shot")),
-        ("dqn", ModelCard("constraints", 3_473, 0, "sequential", 31)),
+        ("dqn", ModelCard("constraints", 3_473, 0, "sequential", 127)),
     ],
 )
 def test_trained_policies_describe_themselves(name, card):
