@@ -34,7 +34,7 @@ $(PAPERS:%=reproduce-%): $(VENV)/.installed-agents
 	$(BIN)/python benchmarks/$(PAPER) $(PAPER_ARGS)
 
 reproduce:  ## Name the targets that run a paper again, and the minutes they take of one core
-	@echo 'make reproduce-calphazero (15), -multiverse (15), -guissart (10), -khan (5) and -panchal (10)'
+	@echo 'make reproduce-calphazero (15), -multiverse (15), -guissart (15), -khan (5) and -panchal (10)'
 	@echo 'make reproduce-multiverse PAPER_ARGS= (120) trains all models on both divisions'
 
 test: $(VENV)/.installed-dev  ## Run the tests
