@@ -175,7 +175,8 @@ def _seen_in_training(name: str, puzzles: PuzzleSet, held_out: str) -> int | Non
     file = weights.with_name(CONFIG_FILE) if weights else None
     config = read_json(file) if file and file.exists() else {}
     if not isinstance(config.get("puzzles"), dict):  # environments play the training split
-        return 0 if held_out == "held out" and config.get("env") in ENVIRONMENTS else None
+        is_ours = {config.get("env"), *config.get("envs", ())} <= ENVIRONMENTS.keys()
+        return 0 if is_ours and held_out == "held out" else None
     division: Any = from_json(config["puzzles"])
     trained = {board.tobytes() for board in division.divide(config["env"]).train.puzzles}
     return sum(board.tobytes() in trained for board in puzzles.puzzles)
@@ -185,8 +186,7 @@ def _held_out(puzzles: PuzzleSet, options: Rules) -> str:
     """Say whether the bank's training split holds no such puzzle."""
     if puzzles.name not in banks.NAMES or puzzles.split not in ("validation", "test"):
         return ""
-    # For sizes below 9x9, revealed test puzzles may also be contained in a training puzzle,
-    # so only puzzles as stored count as held out.
+    # Below 9x9 a training puzzle may hold a revealed test puzzle too: as stored they are held out.
     return "held out" if not options.blanks or puzzles.geometry.size >= 9 else "in distribution"
 
 
