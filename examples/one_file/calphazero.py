@@ -3,14 +3,15 @@
 A network gives a board a policy (which moves look good) and a value (the reward to expect). Before
 each move of a game a Monte Carlo tree search looks ahead with both, and how often it visits a move
 makes a better policy; the network then learns this policy, and the reward that the game ended with.
-Games begin with 2 blanks, and have one more each time that both policies agree often enough. Paper,
-with its equations and sections in parentheses: Agarwal, Han, Kyimpopkin and Klein, "cAlphaZero: a
-reinforcement-learning Sudoku solver with curriculum scheduling".
+Games begin on puzzles of which stored solutions fill in all but 2 blanks, and have one more each
+time that both policies agree often enough. Equations and sections are those of Agarwal, Han,
+Kyimpopkin and Klein, "cAlphaZero: a reinforcement-learning Sudoku solver with curriculum
+scheduling"; report and code are at https://github.com/danny1078/alphazero-sudoku.
 
     python examples/one_file/calphazero.py
 
-It takes 4 minutes of one core (4,656 updates). With seed 1 it prints, of 500 puzzles with 12
-blanks each, solved in % (95 % interval), playing what the network or a search likes best:
+It takes 4 minutes of one core (4,656 updates). In short, with seed 1 it prints, of 500 puzzles
+with 12 blanks each, solved in % (95 % interval), playing what the network or a search likes best:
 
     trained: 82.8 (79.2 to 85.9); 100 simulations: 90.6 (87.7 to 92.9)
     train split: 86.6 (83.3 to 89.3); 100 simulations: 97.0 (95.1 to 98.2)
@@ -35,7 +36,7 @@ from sudoku_gym import Geometry, evaluate, load_policy, puzzles
 
 @dataclass(frozen=True)
 class Args:
-    """Train cAlphaZero; in brackets stands the paper's value, or else that of its public code."""
+    """Train cAlphaZero; in brackets: the paper's value, or that of its code; others are ours."""
 
     run_dir: str = "runs"  # folder of all runs
     seed: int = 1  # seed of the experiment
@@ -43,20 +44,20 @@ class Args:
     num_envs: int = 256  # games of an iteration [500]
     num_simulations: int = 100  # simulations before each move [200]
     c_puct: float = 1.0  # weight of the prior in the search [1]
-    unvisited_bonus: float = 0.5  # what untried moves score more; values are 0 to 1 (2.1) [0.5]
-    temperature: float = 0.5  # moves of self-play are drawn by visits ** (1 / temperature)
-    min_blanks: int = 2  # blanks of the first games [2]; make it `max_blanks` for no curriculum
-    max_blanks: int = 12  # blanks of the last games, u in algorithm 1 [12]
+    unvisited_bonus: float = 0.5  # added for untried moves, to values of 0 to 1, section 2.1 [0.5]
+    temperature: float = 0.5  # above 0; self-play draws moves by visits ** (1 / temperature)
+    min_blanks: int = 2  # blanks of the first games, 1 or more [2]; `max_blanks`: no curriculum
+    max_blanks: int = 12  # blanks of the last games, 12 at most; u in algorithm 1 [12]
     level_accuracy: float = 0.6  # accuracy above which games get a blank more, gamma in algorithm 1
     level_iterations: int = 8  # iterations after which they get it anyway
     hidden: int = 512  # width of the three hidden layers, 0.6 million weights in all [2.5 million]
-    learning_rate: float = 1e-3  # the learning rate of Adam [0.2]
+    learning_rate: float = 1e-3  # of Adam [0.2, of Adam too]
     batch_size: int = 256  # positions of an update
     update_epochs: int = 16  # times that a position is learned from, in as many symmetries
     max_grad_norm: float = 1.0  # the maximum norm of the gradient
-    vf_coef: float = 100.0  # lambda in (5): squared errors of values are small [100]
-    ent_coef: float = 0.01  # xi in (5): keeps the policy from being sure too early
-    test_puzzles: int = 500  # puzzles of each test
+    vf_coef: float = 100.0  # lambda in equation 5: squared errors of values are small [100]
+    ent_coef: float = 0.01  # xi in equation 5: keeps the policy from being sure too early
+    test_puzzles: int = 500  # puzzles of each test; drawn before the games, which it so changes
 
 
 # ---- The game: a move puts any digit into any blank cell, action = 4 * cell + digit - 1. It ends
@@ -67,7 +68,7 @@ UNITS = Geometry.standard(4).units  # (12, 4): the cells of each row, column and
 
 
 def reward(boards):
-    """Return the share of units that hold 1 to 4, float32 (boards,), of full boards (4)."""
+    """Return the share of units that hold 1 to 4, float32 (boards,), of full boards: equation 4."""
     is_satisfied = (np.sort(boards[:, UNITS]) == [1, 2, 3, 4]).all(2)  # (boards, units)
     return is_satisfied.mean(1, dtype=np.float32)
 
@@ -85,7 +86,7 @@ def place(boards, actions):
 
 
 def draw_boards(bank, num_blanks, count, rng):
-    """Draw minimal puzzles (10 to 12 blanks), and fill in random blanks but for `num_blanks`."""
+    """Draw minimal puzzles (10 to 12 blanks) with replacement; fill in all but `num_blanks`."""
     bank = bank[bank.blanks >= num_blanks]
     drawn = rng.integers(len(bank), size=count)
     boards, solutions = bank.puzzles.reshape(-1, 16)[drawn], bank.solutions.reshape(-1, 16)[drawn]
@@ -113,7 +114,7 @@ class Network(nn.Module):
         return self.policy(x).log_softmax(1), self.value(x).squeeze(1).sigmoid()
 
     @torch.no_grad()
-    def evaluate(self, boards):
+    def predict(self, boards):
         """Return pi and v of boards as numpy arrays."""
         log_pi, v = self(torch.from_numpy(boards))
         return log_pi.exp().numpy(), v.numpy()
@@ -130,7 +131,7 @@ def search(network, roots, args):
     children = np.zeros((len(roots), num_nodes, 64), np.int64)  # the node behind an edge, 0 if none
     prior, visits, total_value = np.zeros((3, len(roots), num_nodes, 64), np.float32)
     boards[:, 0] = roots
-    prior[:, 0], _ = network.evaluate(roots)
+    prior[:, 0], _ = network.predict(roots)  # of all 64 actions, illegal ones keep their share
     for new_node in range(1, num_nodes):
         # Select: walk down from the root along the best edges, up to an edge without a node.
         node, action = np.zeros_like(games), np.zeros_like(games)  # where each game has got to
@@ -140,10 +141,10 @@ def search(network, roots, args):
             n = visits[here]  # (walking, 64)
             q = total_value[here] / np.maximum(n, 1)
             all_visits = np.maximum(n.sum(1, keepdims=True), 1)  # 1 at first: then P decides
-            u = q + args.c_puct * prior[here] * (np.sqrt(all_visits) / (1 + n))  # (1)
+            u = q + args.c_puct * prior[here] * (np.sqrt(all_visits) / (1 + n))  # equation 1
             u = u + args.unvisited_bonus * (n == 0)  # untried: no P, however sure, can hide it
             u = np.where(legal_actions(boards[here]), u, -1)  # below all others, as u >= 0
-            action[walking] = u.argmax(1)  # (2)
+            action[walking] = u.argmax(1)  # equation 2
             edge = walking, node[walking], action[walking]
             path.append(edge)
             child = children[edge]
@@ -153,9 +154,9 @@ def search(network, roots, args):
         new_boards = place(boards[games, node], action)
         is_full = (new_boards > 0).all(1)
         boards[:, new_node] = new_boards
-        prior[:, new_node], value = network.evaluate(new_boards)
+        prior[:, new_node], value = network.predict(new_boards)
         value = np.where(is_full, reward(new_boards), value)
-        # A full board gets no link: who walks to it again ends here, and counts its reward again.
+        # A full board gets no link: a walk to it ends there each time, and takes one more node.
         children[games, node, action] = np.where(is_full, 0, new_node)
         # Back up: all edges of the path count a visit, and add the value.
         for edge in path:
@@ -165,17 +166,16 @@ def search(network, roots, args):
 
 
 def self_play(network, boards, args, rng):
-    """Play games to their end; return all positions: states s, policies p_s, rewards r (4.2)."""
+    """Play games to their end; return states s, policies p_s and rewards r of section 4.2."""
     states, policies = [], []
     while (boards == 0).any():
         visits = search(network, boards, args)  # (games, 64)
         states.append(boards)
-        policies.append(visits / visits.sum(1, keepdims=True))
-        # Draw an action by its odds: the first one whose cumulated odds reach a random share.
-        odds = visits ** (1 / args.temperature)
-        cumulated = odds.cumsum(1)
-        reached = cumulated >= rng.random((len(odds), 1)) * cumulated[:, -1:]
-        boards = place(boards, (~reached).sum(1))
+        policies.append(visits / visits.sum(1, keepdims=True))  # the target: no temperature
+        # Draw an action by its odds: the first one whose cumulated odds exceed a random share.
+        cumulated = (visits ** (1 / args.temperature)).cumsum(1)
+        share = rng.random((len(visits), 1)) * cumulated[:, -1:]
+        boards = place(boards, (cumulated <= share).sum(1))
     rewards = np.tile(reward(boards), len(states))  # a position has the reward of its game's end
     return np.concatenate(states), np.concatenate(policies), rewards
 
@@ -211,15 +211,15 @@ def train(network, optimizer, states, policies, rewards, args, rng):
             boards, p = augment(states[batch], policies[batch], rng)
             boards, p, r = map(torch.from_numpy, (boards, p, rewards[batch]))
             log_pi, v = network(boards)  # (batch, 64), (batch,)
-            value_loss = (r - v).square().mean()
+            value_loss = (r - v).square().mean()  # the three terms of equation 5
             policy_loss = -(p * log_pi).sum(1).mean()
             minus_entropy = (log_pi.exp() * log_pi).sum(1).mean()
-            loss = args.vf_coef * value_loss + policy_loss + args.ent_coef * minus_entropy  # (5)
+            loss = args.vf_coef * value_loss + policy_loss + args.ent_coef * minus_entropy
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(network.parameters(), args.max_grad_norm)
             optimizer.step()
-            # Accuracy, alpha of algorithm 1: how often pi's first choice is the search's too.
+            # Accuracy in training, alpha of algorithm 1: pi's first choice is one of the search's.
             p_of_first_choice = p.gather(1, log_pi.argmax(1, keepdim=True))[:, 0]
             accuracy = (p_of_first_choice == p.amax(1)).float().mean()
             latest = torch.stack([value_loss, policy_loss, -minus_entropy, accuracy])
@@ -237,7 +237,7 @@ class Player:
         """Begin a batch of games: there is nothing to remember."""
 
     def act(self, boards, action_masks):
-        """Choose an action for each game, int64 (games,)."""
+        """Choose an action for each game, int64 (games,). All games end together: none is full."""
         scores = self.score_actions(boards.reshape(-1, 16))
         return np.where(action_masks, scores, -1).argmax(1)
 
@@ -255,7 +255,7 @@ def main(argv=None):
     train_bank, test_bank = puzzles.load("4x4", "train"), puzzles.load("4x4", "test")
     test = draw_boards(test_bank, args.max_blanks, args.test_puzzles, rng).reshape(-1, 4, 4)
     trained_on = draw_boards(train_bank, args.max_blanks, args.test_puzzles, rng).reshape(-1, 4, 4)
-    greedy = Player(lambda boards: network.evaluate(boards)[0])  # the likeliest action
+    greedy = Player(lambda boards: network.predict(boards)[0])  # the likeliest action
     searching = Player(lambda boards: search(network, boards, args))  # the most visited action
     how = {"seed": args.seed, "actions": "blank"}  # legal is any digit in any blank cell
     results = {

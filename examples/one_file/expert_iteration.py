@@ -1,11 +1,12 @@
 """Expert iteration in one file: a search solves 9x9 puzzles, and a network learns from them.
 
-The expert is a search that tries placements and takes them back where they fail, which is slow. The
-apprentice is a network that says how likely each placement is right: it learns from the solutions
-that the expert finds, and tells the expert what to try first, so that the next searches solve more.
-It is algorithm 1 of Anthony, Tian and Barber, "Thinking fast and slow with deep learning and tree
-search", 2017, arXiv 1705.08439, with a network after Palm, Paquet and Winther, "Recurrent
-relational networks", 2018, arXiv 1711.08028. No stored solution and no other solver is asked.
+The expert is a search that tries placements and takes them back where they fail. The apprentice is
+a network that says how likely each placement is right: it learns from the solutions that the expert
+finds, and tells it what to try first, so that the next searches solve more. This follows algorithm
+1 of Anthony, Tian and Barber, "Thinking fast and slow with deep learning and tree search", 2017,
+arXiv 1705.08439; but the expert labels whole puzzles, and training makes no wrong placement. The
+rounds of messages, with a loss at each, are from Palm, Paquet and Winther, "Recurrent relational
+networks", 2018, arXiv 1711.08028. No stored solution and no other solver is asked.
 
     python examples/one_file/expert_iteration.py
 
@@ -33,7 +34,7 @@ class Args:
     """Train a network by expert iteration."""
 
     run_dir: str = "runs"  # folder of all runs
-    seed: int = 1  # seed of the experiment
+    seed: int = 1  # seed of the training; that of random play is 0
     size: int = 9  # digits of the board, 4 or 9
     total_updates: int = 1200  # updates of the network
     warmup_updates: int = 100  # the first of them, on 4x4 boards, which a beginner's search solves
@@ -42,29 +43,26 @@ class Args:
     num_envs: int = 32  # games played side by side, of which an update learns one position each
     channels: int = 16  # the width of the network's states
     num_rounds: int = 16  # rounds of messages with a loss at each
-    free_rounds: int = 32  # most rounds before them, without gradients, to learn late rounds too
+    free_rounds: int = 32  # fewer than these before, without gradients, to learn late rounds too
     search_rounds: int = 32  # rounds of messages for an evaluation in a search
     play_rounds: int = 64  # rounds of messages when playing
     threshold: float = 3.0  # a placement is sure if its logit is above; 3 says 95 %
     search_frequency: int = 10  # updates from one search to the next
-    search_puzzles: int = 16  # new puzzles for a search
+    search_puzzles: int = 16  # random training puzzles for a search
     search_evaluations: int = 63  # evaluations of the network, at most, for a puzzle
     test_puzzles: int = 1000  # test puzzles to play; no symmetry makes one a training puzzle
 
 
 class ExactCover:
-    """The rules: on a solved board exactly one placement satisfies each of the 4 N^2 constraints.
-
-    Placement cell * N + digit - 1 satisfies 4: a digit in its cell, its digit in row, column, box.
-    """
+    """The rules: exactly one placement of a solved board satisfies each of 4 N^2 constraints."""
 
     def __init__(self, size):
         self.size, self.num_constraints = size, 4 * size**2
-        cell, digit = np.divmod(np.arange(size**3), size)  # of each placement, digits from 0
+        cell, digit = np.divmod(np.arange(size**3), size)  # placement = cell * N + digit, from 0
         row, column = np.divmod(cell, size)
         box = Geometry.standard(size).regions[row, column]
         units = np.stack([row, size + column, 2 * size + box])  # (3, placements), units from 0
-        table = np.stack([cell, *(size**2 + units * size + digit)])
+        table = np.stack([cell, *(size**2 + units * size + digit)])  # the 4 that each satisfies
         self.constraints = torch.from_numpy(table)  # (4, placements): of cell, row, column and box
         self.clashes = (table[:, :, None] == table[:, None]).any(0)  # (placements, placements)
         self.satisfies = (table[:, :, None] == np.arange(self.num_constraints)).any(0)
@@ -74,7 +72,7 @@ class ExactCover:
         return (boards[..., None] == np.arange(1, self.size + 1)).reshape(-1, self.size**3)
 
     def legal(self, placed):
-        """Return which placements clash with none that is made: bool (boards, placements)."""
+        """Return where no made placement clashes (each does with itself): bool like `placed`."""
         return placed.astype(np.float32) @ self.clashes.astype(np.float32) == 0
 
 
@@ -92,7 +90,7 @@ class FactorGraphNetwork(nn.Module):
     def __init__(self, channels):
         super().__init__()
         self.start = nn.Parameter(torch.randn(2, channels))  # of placements, of intersections
-        self.gamma = nn.Parameter(torch.zeros(channels))  # how much the last reply says of a claim
+        self.gamma = nn.Parameter(torch.zeros(channels))  # weight of the last reply in a claim
         self.message = nn.Linear(channels, channels)
         self.placement_gates = nn.Linear(3 * channels, 2 * channels)
         self.intersection_gates = nn.Linear(3 * channels, 2 * channels)
@@ -104,7 +102,7 @@ class FactorGraphNetwork(nn.Module):
         board, placement = torch.from_numpy(legal).nonzero(as_tuple=True)  # (P,)
         num_constraints = len(legal) * cover.num_constraints  # C
         constraint = board * cover.num_constraints + cover.constraints[:, placement]  # (4, P)
-        pair = constraint[1:3] * num_constraints + constraint[3]  # (2, P): line, box as one number
+        pair = constraint[1:3] * num_constraints + constraint[3]  # (2, P): line, box: one number
         pairs, intersection = pair.unique(return_inverse=True)  # (Q,), (2, P)
         line, box = pairs // num_constraints, pairs % num_constraints  # (Q,), their constraints
         x = self.start[0].expand(len(board), -1)  # (P, H), the states of placements
@@ -152,20 +150,19 @@ def read(network, cover, legal, rounds):
 def divide(case, logits, cover, threshold):
     """Yield the cases into which a case falls, by its sure placements p1, p2, ... (at least one).
 
-    Either p1 is wrong, or p1 is right and p2 wrong, and so on, or all are right. A case is (cost,
-    placed, legal): placements made, those still allowed, and minus the log of its probability.
+    Either p1 is wrong, or p1 right and p2 wrong, and so on, or all right. A case is (cost, placed,
+    legal): minus the log of its probability, placements as independent; those made; those allowed.
     """
     cost, placed, legal = case
     num_sure = max(1, (logits > threshold).sum())
     for p in np.argsort(-logits)[:num_sure]:
-        if not legal[p]:
-            continue  # one before has ruled it out
-        logit = max(float(logits[p]), 0.0)  # if it is a guess, it is right as likely as not
-        legal_if_wrong = legal & (np.arange(len(legal)) != p)
-        yield cost + np.logaddexp(0, logit), placed, legal_if_wrong  # -log(1 - sigmoid(logit))
-        cost = cost + np.logaddexp(0, -logit)  # -log sigmoid(logit)
-        placed, legal = placed.copy(), legal & ~cover.clashes[p]
-        placed[p] = True
+        if legal[p]:  # else one before has ruled it out
+            logit = max(float(logits[p]), 0.0)  # if it is a guess, it is right as likely as not
+            legal_if_wrong = legal & (np.arange(len(legal)) != p)
+            yield cost + np.logaddexp(0, logit), placed, legal_if_wrong  # -log(1 - sigmoid(logit))
+            cost = cost + np.logaddexp(0, -logit)  # -log sigmoid(logit)
+            placed, legal = placed.copy(), legal & ~cover.clashes[p]
+            placed[p] = True
     yield cost, placed, legal
 
 
@@ -186,7 +183,7 @@ def best_first_search(network, cover, boards, args):
                 is_possible = cover.satisfies[placed | legal].any(0).all()  # no constraint is lost
                 if is_possible and legal.any():
                     cases[b] = cost, placed, legal
-                elif is_possible:
+                elif is_possible:  # nothing legal, and no constraint lost: solved
                     solved[b], solutions[b] = True, placed
         if not cases or evaluations.max() == args.search_evaluations:
             return solved, solutions, evaluations
@@ -203,22 +200,30 @@ class Games:
     def __init__(self, size, num_envs):
         self.cover, self.solved = ExactCover(size), []  # puzzles with their solutions
         self.puzzles = puzzles.load(f"{size}x{size}", "train").puzzles
-        self.placed, self.target = np.ones((2, num_envs, size**3), bool)  # equal: boards are full
+        self.placed, self.target = np.ones((2, num_envs, size**3), bool)  # equal: full
 
     def search(self, network, args, rng):
-        """Let the expert try new puzzles; return the share solved and the mean evaluations."""
+        """Let the expert try random puzzles; return the share solved and the mean evaluations."""
         boards = rng.choice(self.puzzles, args.search_puzzles, replace=False)
         solved, solutions, evaluations = best_first_search(network, self.cover, boards, args)
         self.solved.extend(zip(self.cover.placed(boards[solved]), solutions[solved], strict=True))
         return solved.mean(), evaluations.mean()
 
     def refill(self, rng):
-        """Replace full boards; 30 % begin later, with up to half of their blanks filled in."""
-        for b in np.flatnonzero((self.placed == self.target).all(1)):
+        """Replace full boards; 30 % begin later, with fewer than half of the blanks filled."""
+        for b in np.flatnonzero((self.placed == self.target).all(1)):  # full
             self.placed[b], self.target[b] = self.solved[rng.integers(len(self.solved))]
             blank = np.flatnonzero(self.target[b] & ~self.placed[b])
             num_filled = rng.integers(len(blank) // 2) if rng.random() < 0.3 else 0
             self.placed[b, rng.choice(blank, num_filled, replace=False)] = True
+
+    def losses(self, logits):
+        """Return the losses of placements and policy, of logits (rounds, games, placements)."""
+        right = torch.from_numpy(self.target & ~self.placed)
+        cross_entropy = nn.functional.softplus(logits) - logits.where(right, 0.0)
+        # The policy's is minus the log of the share of the softmax that is on right placements.
+        policy_loss = (logits.logsumexp(2) - logits.where(right, -1e9).logsumexp(2)).mean()
+        return cross_entropy.sum(2).mean() / 100, policy_loss  # 100 or 200 are legal on a board
 
     def play(self, logits, threshold):
         """Make all right placements that are sure, or else the right one with the best logit."""
@@ -229,11 +234,11 @@ class Games:
 class Player:
     """Plays what is sure, the surest first and one digit at a time; then reads the board again."""
 
-    def __init__(self, read_legal, threshold):
-        self.read_legal, self.threshold = read_legal, threshold
+    def __init__(self, read_masks, threshold):
+        self.read_masks, self.threshold = read_masks, threshold
 
     def reset(self, puzzles, geometry, rng):
-        """Begin a batch of games, with nothing read."""
+        """Begin a batch of games, nothing read: a row of logits for each, finished or not."""
         self.logits = np.full((len(puzzles), geometry.num_placements), -np.inf, np.float32)
 
     def act(self, boards, action_masks):
@@ -241,7 +246,7 @@ class Player:
         best = np.where(action_masks, self.logits, -np.inf).max(1)
         unread = action_masks.any(1) & (best < self.threshold)
         if unread.any():
-            self.logits[unread] = self.read_legal(action_masks[unread])
+            self.logits[unread] = self.read_masks(action_masks[unread])
         return np.where(action_masks, self.logits, -np.inf).argmax(1)
 
 
@@ -264,19 +269,14 @@ def main(argv=None):
         now = warmup_games if update < args.warmup_updates else games
         if update % args.search_frequency == 0 or not now.solved:
             solved, evaluations = now.search(network, args, rng)
-            now = now if now.solved else warmup_games
+            now = now if now.solved else warmup_games  # learn 4x4 until a 9x9 one is solved
             if not now.solved:
                 continue  # there is nothing to learn from: search again
         now.refill(rng)
         legal = now.cover.legal(now.placed)  # (games, placements)
         free_rounds = int(rng.integers(int(done * args.free_rounds) + 1))  # few at first
         logits = network(now.cover, legal, args.num_rounds, free_rounds)  # (rounds, *legal.shape)
-        target = torch.from_numpy(now.target & legal)
-        # A cross entropy of each placement; a board has a hundred or two of them, hence / 100.
-        cross_entropy = nn.functional.softplus(logits) - logits.where(target, 0.0)
-        placement_loss = cross_entropy.sum(2).mean() / 100
-        # And minus the log of the share of the softmax that is on right placements.
-        policy_loss = (logits.logsumexp(2) - logits.where(target, -1e9).logsumexp(2)).mean()
+        placement_loss, policy_loss = now.losses(logits)
         optimizer.param_groups[0]["lr"] = args.learning_rate * min(1, (1 - done) / 0.6)
         optimizer.zero_grad()
         (placement_loss + args.policy_coef * policy_loss).backward()
@@ -286,7 +286,7 @@ def main(argv=None):
         writer.add_scalar("losses/placement_loss", placement_loss.item(), update)
         writer.add_scalar("losses/policy_loss", policy_loss.item(), update)
         writer.add_scalar("charts/search_evaluations", evaluations, update)
-        if update % 100 == 99:
+        if update % 100 == 99 or update == args.total_updates - 1:
             print(f"{update=}, {solved=:.2f}, {evaluations=:.1f}")  # of the last search
     writer.close()
     results["trained"] = evaluate(player, test)

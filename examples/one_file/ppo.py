@@ -11,17 +11,17 @@ gradient algorithms", 2022, arXiv 2006.14171: illegal actions get no probability
     python examples/one_file/ppo.py
     python examples/one_file/ppo.py --env-id Sudoku6x6-v0 --schedule 'uniform?tasks=blanks=2..26'
 
-The first command takes 80 seconds of one core. With seed 1 it ends with what greedy play solves of
-puzzles that no symmetry turns into training puzzles ("... entirely" is cut off):
+The first takes 80 seconds of one core (the second: not measured). With seed 1 it ends with what
+greedy play solves of puzzles that no symmetry turns into training ones ("... entirely" is cut off):
 
     seed 1, test split, minimal puzzles, greedy play:
     masked-random: 9.6 % of 15,744 puzzles solved (95 % interval 9.1 % to 10.0 %), 0 of 8 orbits ...
     untrained: 30.0 % of 15,744 puzzles solved (95 % interval 29.3 % to 30.8 %), 0 of 8 orbits ...
     trained: 100.0 % of 15,744 puzzles solved (95 % interval 99.98 % to 100.0 %), 8 of 8 orbits ...
 
-An orbit is all puzzles that a symmetry turns into each other. The untrained policy is uniform, so
-its greedy form plays the first legal placement. 4x4 shows that the algorithm works, and no more:
-who plays cells with a single legal digit solves all of these puzzles.
+An orbit is all puzzles that symmetries turn into each other, solved entirely if each of them is.
+The untrained policy is uniform, so its greedy form plays the first legal placement. 4x4 shows that
+the algorithm works, and no more: who plays cells with a single legal digit solves all of these.
 """
 
 import time
@@ -46,26 +46,27 @@ class Args:
     run_dir: str = "runs"  # folder of all runs
     seed: int = 1  # seed of the experiment
     env_id: str = "Sudoku4x4-v0"  # the id of the environment
-    schedule: str = "success-rate?start=2&stop=12&threshold=0.8"  # see the games below
-    total_timesteps: int = 100_000  # placements to play, in all games together
+    schedule: str = "success-rate?start=2&stop=12&threshold=0.8"  # name?option=value&...
+    total_timesteps: int = 100_000  # placements of all games together, in whole rollouts
     learning_rate: float = 1e-3  # of the optimizer; falls to 0
     num_envs: int = 128  # games played side by side
     num_steps: int = 32  # steps of each game in a rollout
     gamma: float = 1.0  # discount; 1 since only the end is paid, however long it took
     gae_lambda: float = 0.95  # lambda of (11); 1 trusts the rewards alone, 0 the next value
-    num_minibatches: int = 8  # minibatches of a rollout
-    update_epochs: int = 4  # K, how often each rollout is learned from
+    num_minibatches: int = 8  # minibatches of a rollout, of several steps each
+    update_epochs: int = 4  # K, how often each rollout is learned from, 1 or more
     clip_coef: float = 0.2  # epsilon of (7), how far a ratio of probabilities may leave 1
     ent_coef: float = 0.01  # c2 of (9), the weight of the entropy, which keeps the policy trying
     vf_coef: float = 0.5  # c1 of (9), the weight of the value's loss
     max_grad_norm: float = 0.5  # the maximum norm of the gradient
-    test_puzzles: int | None = None  # test puzzles to play before and after; None plays all
+    test_puzzles: int | None = None  # test puzzles to play before and after; None or 0 plays all
 
 
 # ---- The game: a placement writes digit d into blank cell c, its action is a = c * N + d - 1, and
 # it is legal if no row, column or box of the cell holds d. It pays 1 if it solves the board and
-# else 0; a game ends there, or where nothing is legal. A schedule draws the number of blanks of
-# each game: by default up to 2, and one more, to 12, once it is 95 % sure that 80 % are won.
+# else 0; a game ends there or where nothing is legal (q_learning.py: at a dead end already). A
+# schedule says how often games begin with how many blanks: by default with 2 at first, one more, at
+# most 12, once the 95 % interval of the share won with so many is above 80 %, and some with fewer.
 
 
 def constraints_of_placements(geometry):
@@ -115,7 +116,8 @@ class Agent(nn.Module):
             x = (x + torch.relu(placement(torch.cat([x, heard], -1)))) * legal
         logits = self.actor(x).squeeze(-1).T  # (boards, placements)
         logits = logits.masked_fill(~masks, -1e9)  # illegal ones get the probability 0
-        return Categorical(logits=logits), self.critic(x.mean(0)).squeeze(-1)
+        values = self.critic(x.mean(0)).squeeze(-1)  # zeros of illegal ones tell their number too
+        return Categorical(logits=logits), values
 
 
 class GreedyPolicy:
@@ -150,7 +152,7 @@ class Rollout:
         """Play on from games with a mask bool (games, placements), and keep the steps.
 
         Returns:
-            The mask after the last step, and the returns and lengths of the games that ended.
+            The mask after the last step; returns (sums of rewards) and lengths of games that ended.
         """
         returns, lengths = [], []
         for step in range(len(self.masks)):
@@ -184,7 +186,7 @@ class Rollout:
         return advantages
 
 
-def ppo_loss(agent, masks, actions, old_log_probs, advantages, returns, args):
+def ppo_loss(agent, masks, actions, old_log_probs, advantages, value_targets, args):
     """Return the loss of a minibatch, equation 9 negated, and what to watch of it."""
     policy, values = agent(masks)
     log_ratio = policy.log_prob(actions) - old_log_probs
@@ -193,7 +195,7 @@ def ppo_loss(agent, masks, actions, old_log_probs, advantages, returns, args):
     advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
     clipped = ratio.clamp(1 - args.clip_coef, 1 + args.clip_coef)
     policy_loss = -torch.min(ratio * advantages, clipped * advantages).mean()  # (7)
-    value_loss = 0.5 * (values - returns).square().mean()  # 0.5 as in OpenAI's baselines
+    value_loss = 0.5 * (values - value_targets).square().mean()  # 0.5 as in OpenAI's baselines
     entropy = policy.entropy().mean()
     loss = policy_loss + args.vf_coef * value_loss - args.ent_coef * entropy  # (9)
     return loss, {
@@ -211,13 +213,13 @@ def main(argv=None):
     torch.manual_seed(args.seed)
     torch.set_num_threads(1)  # more threads on a small network are slower
 
-    # Where a step ends a game, "SameStep" returns the next puzzle at once.
+    # Where a step ends a game, "SameStep" returns the next puzzle, and the old's "final_info".
     envs = gym.make_vec(
         args.env_id, num_envs=args.num_envs, reward="sparse", autoreset_mode="SameStep"
     )
     agent = Agent(envs.unwrapped.geometry)
     optimizer = torch.optim.Adam(agent.parameters(), args.learning_rate, eps=1e-5)  # as baselines
-    # The wrapper tells the schedule which games were won, and writes the curves `curriculum/...`.
+    # The wrapper tells the schedule which games were won, sets new ones' blanks, writes the curves.
     envs = VectorCurriculumWrapper(envs, make_schedule(args.schedule), writer=writer)
 
     # No symmetry turns a test puzzle into one that was trained on.
@@ -247,7 +249,7 @@ def main(argv=None):
             rollout.actions.flatten(),
             rollout.log_probs.flatten(),
             advantages.flatten(),
-            (advantages + rollout.values).flatten(),  # the returns, targets of the values
+            (advantages + rollout.values).flatten(),  # the targets of the values
         )
         for _ in range(args.update_epochs):
             for rows in torch.randperm(batch_size).chunk(args.num_minibatches):

@@ -5,8 +5,8 @@ it; a network learns it from games that it plays itself, mostly by its own best 
 are kept in a replay buffer, and on random samples of it the network learns to make Q(s, a) the
 reward of the step plus the best Q of the next state. This is algorithm 1 of Mnih et al., "Playing
 Atari with deep reinforcement learning", 2013, arXiv 1312.5602, with the target of van Hasselt, Guez
-and Silver, "Deep reinforcement learning with double Q-learning", AAAI 2016, arXiv 1509.06461.
-Numbers of equations name the paper: M or H.
+and Silver, "Deep reinforcement learning with double Q-learning", AAAI 2016, arXiv 1509.06461
+(M2, H4: their equations). The target network moves as in Lillicrap et al., 2015, arXiv 1509.02971.
 
     python examples/one_file/q_learning.py
 
@@ -18,9 +18,9 @@ puzzles that no symmetry turns into training puzzles ("... entirely" is cut off)
     untrained: 30.0 % of 15,744 puzzles solved (95 % interval 29.3 % to 30.8 %), 0 of 8 orbits ...
     trained: 100.0 % of 15,744 puzzles solved (95 % interval 99.98 % to 100.0 %), 8 of 8 orbits ...
 
-An orbit is all puzzles that a symmetry turns into each other. The untrained network knows no
-difference yet and plays the first legal placement. 4x4 shows that the algorithm works, and no more:
-who plays cells with a single legal digit solves all of these puzzles.
+An orbit is all puzzles that symmetries turn into each other, solved entirely if each of them is.
+The untrained network knows no difference yet and plays the first legal placement. 4x4 shows that
+the algorithm works, and no more: who plays cells with a single legal digit solves all of these.
 """
 
 import time
@@ -55,20 +55,20 @@ class Args:
     tau: float = 0.02  # how far the target network moves to the trained one at each update
     start_e: float = 1.0  # epsilon, the share of random placements, at the start
     end_e: float = 0.05  # epsilon at the end
-    exploration_fraction: float = 0.2  # part of `total_timesteps` over which epsilon falls
+    exploration_fraction: float = 0.2  # part of `total_timesteps` over which epsilon falls, above 0
     first_level: int = 2  # blanks of the first games
     last_level: int = 12  # most blanks of a game; minimal 4x4 puzzles have 10 to 12
     threshold: float = 0.8  # share of the last games to win before games have a blank more
     window: int = 256  # the number of these last games
-    test_puzzles: int | None = None  # test puzzles to play before and after; None plays all
+    test_puzzles: int | None = None  # test puzzles to play before and after; None or 0 plays all
 
 
 # ---- The game (`Sudoku4x4-v0`): a placement writes digit d into blank cell c, its action is
 # a = c * N + d - 1, and it is legal if no row, column or box of the cell holds d. It pays 1 if it
-# solves the board, else 0. A game ends at a solved board or at a dead end: a blank cell that no
-# digit fits. Without a discount Q(s, a) is thus 1 if the board can still be solved after the
-# placement, and else 0. Illegal placements are never considered: not by exploration, not by greedy
-# play, and not by the maximum in the target.
+# solves the board, else 0. A game ends at a solved board or (by an option; not in ppo.py) at a
+# dead end: a blank cell that no digit fits. Without a discount Q(s, a) is thus 1 if the board can
+# still be solved after the placement, and else 0. Illegal placements are never considered: not by
+# exploration, not by greedy play, and not by the maximum in the target.
 
 
 def constraints_of_placements(geometry):
@@ -162,8 +162,8 @@ def q_loss(network, target_network, batch, gamma):
     """Return the loss of a batch of transitions, equation M2, and the mean value."""
     masks, actions, rewards, next_masks, dones = batch
     with torch.no_grad():
-        # H4: the trained network chooses the next placement, the target network says its value.
-        # A single network would choose what it overestimates, and believe it.
+        # H4: the trained network chooses the next placement, a second one, here the target network,
+        # says its value. A single network would choose what it overestimates, and believe it.
         best = network(next_masks).argmax(1, keepdim=True)  # (batch, 1)
         next_values = target_network(next_masks).gather(1, best).squeeze(1)
         targets = torch.where(dones > 0, rewards, rewards + gamma * next_values)
@@ -195,14 +195,14 @@ def main(argv=None):
 
     # No symmetry turns a test puzzle into one that was trained on.
     test = puzzles.load("4x4", split="test")
-    test = test.spread(args.test_puzzles or len(test))
+    test = test.spread(args.test_puzzles or len(test))  # evenly over the set
     results = {
         "masked-random": evaluate(load_policy("masked-random"), test, seed=args.seed),
         "untrained": evaluate(policy, test),
     }
 
     level = args.first_level
-    won = deque(maxlen=args.window)  # 1 or 0 for each of the last games of this level
+    won = deque(maxlen=args.window)  # 1 or 0 for each of the last games since the level rose
     _, infos = envs.reset(seed=args.seed)
     masks = infos["action_mask"].astype(np.bool_)  # (games, placements)
     for global_step in range(0, args.total_timesteps, args.num_envs):
@@ -214,7 +214,7 @@ def main(argv=None):
         actions = np.where(explores, sample_actions(masks, rng), best_actions)
 
         # Where a game is over, the next mask is of a new puzzle; the target does not look at it.
-        _, rewards, terminations, _, infos = envs.step(actions)
+        _, rewards, terminations, _, infos = envs.step(actions)  # legal play is never truncated
         next_masks = infos["action_mask"].astype(np.bool_)
         replay.add(masks, actions, rewards, next_masks, terminations)
         masks = next_masks
@@ -241,7 +241,7 @@ def main(argv=None):
             writer.add_scalar("losses/td_loss", loss.item(), global_step)
             writer.add_scalar("losses/q_values", value.item(), global_step)
             writer.add_scalar("curriculum/blanks", level, global_step)
-            if won:
+            if won:  # not where the level has just risen
                 writer.add_scalar("charts/episodic_return", np.mean(won), global_step)
                 print(
                     f"global_step={global_step}, blanks={level}, "
