@@ -16,6 +16,7 @@ from sudoku_agents.gflownet.flows import FlowNetwork, log_pf_of
 from sudoku_agents.gflownet.orders import Order, forward_masks
 from sudoku_agents.gflownet.trajectories import sample_from_logits
 from sudoku_gym.geometry import Geometry
+from sudoku_gym.storage.checks import check_not_negative
 from sudoku_learning.networks import NO_RESTARTS, NetworkPolicy, Restarts
 from sudoku_learning.networks.policy import PLAY_THRESHOLD
 from sudoku_learning.training.config import config_from_json
@@ -34,7 +35,7 @@ class GFlowNetPolicy(NetworkPolicy):
 
     Args:
         network: put in evaluation mode.
-        sample: draw each placement from the forward policy instead of taking the likeliest.
+        temperature: 0 takes the likeliest placement; T > 0 draws from P_F ** (1 / T), normalized.
         threshold: without drawing, see `NetworkPolicy`; a number only for networks whose logits
             say how likely each placement is to be right, as maximum likelihood makes them.
         restarts: see `NetworkPolicy`; for boards with one solution, since further starts end at
@@ -45,13 +46,14 @@ class GFlowNetPolicy(NetworkPolicy):
     def __init__(
         self,
         network: FlowNetwork,
-        sample: bool = False,
+        temperature: float = 0.0,
         threshold: float | None = None,
         restarts: Restarts = NO_RESTARTS,
         order: Order = "any",
     ) -> None:
         super().__init__(network, threshold=threshold, restarts=restarts)
-        self._sample = sample
+        self.temperature = temperature
+        check_not_negative(self, "temperature")
         self._order: Order = order
         self._rng = np.random.default_rng(0)
 
@@ -66,11 +68,10 @@ class GFlowNetPolicy(NetworkPolicy):
         self, boards: NDArray[np.int8], masks: NDArray[np.bool_], games: NDArray[np.int64]
     ) -> NDArray[np.int64]:
         """Choose or draw a placement."""
-        if not self._sample:
+        if not self.temperature:
             return super().choose(boards, masks, games)
-        logits, _ = super()._read_games(boards, masks, games)
-        log_pf = self._log_policy(boards, masks, logits)
-        return sample_from_logits(log_pf, log_pf > -np.inf, self._rng)
+        log_pf = self._log_policy(boards, masks, super()._read_games(boards, masks, games)[0])
+        return sample_from_logits(log_pf / self.temperature, log_pf > -np.inf, self._rng)
 
     def placement_probabilities(
         self, boards: NDArray[np.int8], masks: NDArray[np.bool_]
@@ -104,7 +105,7 @@ class GFlowNetPolicy(NetworkPolicy):
 
 def load(
     folder: str | os.PathLike[str] = _PRETRAINED,
-    sample: bool = False,
+    temperature: float = 0.0,
     rounds: int | None = None,
     threshold: float | None = None,
     restarts: int | None = None,
@@ -114,32 +115,31 @@ def load(
 
     Args:
         folder: folder of the checkpoint or run; by default the network of this package.
-        sample: draw each placement instead of taking the likeliest.
+        temperature: see `GFlowNetPolicy`.
         rounds: most rounds of a recurrent body per evaluation, or of each of its starts; None: as
             in the checkpoint, with restarts at most 256.
-        threshold: without `sample`, all placements with a higher logit are played, the best first,
-            before the next evaluation. None takes 1 after maximum likelihood; otherwise, and with
-            1e9, each move has its own evaluation.
+        threshold: without drawing, all placements with a higher logit are played, the best first,
+            before the next evaluation. None takes 1 after maximum likelihood, else none: each move
+            has its own evaluation, as with 1e9.
         restarts: further starts of boards that have not converged, each of as many rounds. None
-            takes 127 after maximum likelihood, otherwise none: the other losses are for boards with
-            several solutions, of which a further start favours one.
+            takes 127 after maximum likelihood, else none: a start favours one of several solutions.
         noise: how far from the first a further start begins, see `Restarts`.
 
     Raises:
         ValueError: if there is no sound checkpoint in the folder, the network has no rounds or
-            can't converge, or `threshold` is given together with `sample`.
+            can't converge, or `threshold` is given together with a temperature.
     """
-    if sample and threshold is not None:
+    if temperature and threshold is not None:
         raise ValueError(f"threshold={threshold}: placements that are drawn are drawn one by one")
     read = partial(config_from_json, kind=GFlowNetConfig)
     config, network = load_network(folder, read, _make, rounds=rounds)
     is_likelihood = config.loss.kind == "maximum-likelihood"
-    if threshold is None and not sample and is_likelihood:
+    if threshold is None and not temperature and is_likelihood:
         threshold = PLAY_THRESHOLD
     if restarts is None and not is_likelihood:
         restarts = 0
     starts = choose_starts(network, rounds, restarts, noise)
-    return GFlowNetPolicy(network, sample, threshold, starts, config.order)
+    return GFlowNetPolicy(network, temperature, threshold, starts, config.order)
 
 
 def _make(config: GFlowNetConfig) -> FlowNetwork:

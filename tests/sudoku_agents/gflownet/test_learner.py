@@ -141,11 +141,15 @@ def test_a_short_run_learns_what_chance_does_not(tmp_path):
     part = test[np.random.default_rng(0).permutation(len(test))[:300]]
     before = evaluate(training.learner.policy(), part).completion_rate
     training.run()
-    policy = load_policy(tmp_path / "run", sample=True)
+    policy = load_policy(tmp_path / "run", temperature=1.0)
     check_policy(policy)
     drawn = evaluate(policy, part, seed=1)
     assert drawn.completion_rate > max(0.5, before) and drawn.illegal == 0
     assert (evaluate(policy, part, seed=1).solved == drawn.solved).all()
+    colder = evaluate(load_policy(tmp_path / "run", temperature=0.2), part, seed=1)
+    assert colder.completion_rate > drawn.completion_rate
+    with pytest.raises(ValueError, match="temperature must be at least 0, not -1"):
+        load_policy(tmp_path / "run", temperature=-1)
     assert (first_moves(policy, part, seed=1) == first_moves(policy, part, seed=1)).all()
     assert (first_moves(policy, part, seed=1) != first_moves(policy, part, seed=2)).any()
     greedy = load_policy(tmp_path / "run")
@@ -156,7 +160,7 @@ def test_a_short_run_learns_what_chance_does_not(tmp_path):
     with pytest.raises(
         ValueError, match=r"threshold=9\.0: placements that are drawn are drawn one by one"
     ):
-        load_policy(f"{tmp_path / 'run'}?threshold=9&sample=true")
+        load_policy(f"{tmp_path / 'run'}?threshold=9&temperature=1")
     assert evaluate(greedy, part).completion_rate > drawn.completion_rate
     found = read_curves(tmp_path / "run")
     assert {BALANCE_LOSS, LOG_Z, SAMPLE_SUCCESS, COMPLETION_RATE, BLANKS_LEVEL} <= found.keys()
@@ -212,7 +216,7 @@ def test_likelihood_makes_the_solutions_that_were_found_likely(tmp_path):
     before = evaluate(training.learner.policy(), part).completion_rate
     training.run()
     assert before < 0.2 and evaluate(training.learner.policy(), part).completion_rate > 0.9
-    drawn = evaluate(load_policy(tmp_path / "run", sample=True), part, seed=1)
+    drawn = evaluate(load_policy(tmp_path / "run", temperature=1.0), part, seed=1)
     assert drawn.completion_rate > 0.5
     greedy = load_policy(tmp_path / "run")
     assert greedy.threshold == 1 and evaluate(greedy, part).completion_rate > 0.9

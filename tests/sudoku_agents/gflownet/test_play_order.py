@@ -55,22 +55,29 @@ def play(policy, puzzle, games, seed):
     return boards, in_order
 
 
-@pytest.mark.parametrize("sample", [False, True])
+@pytest.mark.parametrize("temperature", [0.0, 0.5])
 @pytest.mark.parametrize("order", ["rows", "constrained"])
-def test_a_network_trained_in_a_tree_plays_in_it(tmp_path, order, sample):
+def test_a_network_trained_in_a_tree_plays_in_it(tmp_path, order, temperature):
     run, learner = trained(tmp_path, order)
-    policy = load(run, sample=sample)
+    policy = load(run, temperature=temperature)
     check_policy(policy)
     assert play(policy, SEVERAL, 50, seed=0)[1][order]
     assert play(learner.policy(), SEVERAL, 1, seed=0)[1][order]
 
 
+@pytest.mark.parametrize("temperature", [1.0, 0.25])
 @pytest.mark.parametrize("order", ["rows", "constrained"])
-def test_the_policy_draws_each_solution_as_often_as_the_exact_sum_says(tmp_path, order):
+def test_the_policy_draws_each_solution_as_often_as_the_exact_sum_says(
+    tmp_path, order, temperature
+):
     run, learner = trained(tmp_path, order)
     graph = StateGraph(SEVERAL, FOUR, order)
-    reached = graph.terminating_distribution(graph.log_policies(learner.network))
-    ends, _ = play(load(run, sample=True), SEVERAL, 20_000, seed=1)
+    log_policies = []
+    for layer, log_pf in zip(graph.layers, graph.log_policies(learner.network), strict=True):
+        powers = np.exp(log_pf.astype(np.float64) / temperature)
+        log_policies.append(np.log(powers / np.bincount(layer.parents, powers)[layer.parents]))
+    reached = graph.terminating_distribution(log_policies)
+    ends, _ = play(load(run, temperature=temperature), SEVERAL, 20_000, seed=1)
     ends = ends[board.is_solved(ends)]
     solutions = board.is_solved(graph.terminal_boards())
     assert solutions.sum() > 5
