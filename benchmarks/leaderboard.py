@@ -87,7 +87,7 @@ ROWS = {
     "calphazero": "learned without solutions",
     "dqn": "learned without solutions",
     "gflownet": "learned without solutions",
-    "gflownet?sample=true": "learned without solutions",
+    "gflownet?temperature=0.25": "learned without solutions",
     "expert-iteration": "learned without solutions",
     "calphazero?simulations=16": "search on top",
     "expert-iteration?simulations=16&rounds=32": "search on top",
