@@ -49,12 +49,14 @@ class ReplayConfig:
     capacity: int = 50_000
     """number of transitions"""
     priority: float = 0.6
-    """alpha: transitions are drawn in proportion to error**alpha; 0 draws uniformly"""
+    """alpha: transitions are drawn in proportion to loss**alpha; 0 draws uniformly"""
+    kept: float = 1.0
+    """share of the moves kept; of a solved game also all whose board the network was asked about"""
 
     def __post_init__(self) -> None:
         """Check the values."""
         check_counts(self, "capacity")
-        check_shares(self, "priority")
+        check_shares(self, "priority", "kept")
 
 
 @registered("dqn/updates")

@@ -85,30 +85,30 @@ def play_games(
     policy.reset(boards, envs.geometry, rng)
     epsilon = np.minimum(1.0, config.random_moves / info["blanks"])
     running, solved = info["action_mask"].any(1), np.zeros(count, np.bool_)
-    board_history, action_history, reward_history = [boards], [], []
+    board_history, action_history, reward_history, kept_history = [boards], [], [], []
     while running.any():
         masks = info["action_mask"].astype(np.bool_) & running[:, None]
         explores = rng.random(count) < epsilon
         actions = sample_actions(masks, rng)
         greedy = policy.act(boards, masks & ~explores[:, None])
         actions = np.where(explores | ~running, actions, greedy)
+        latest = policy.last_convergence
+        was_read = latest.rounds > 0 if latest else np.full(count, not policy.network.can_converge)
+        kept_history.append([rng.random(count) < config.replay.kept, was_read])
         boards, rewards, terminated, truncated, info = envs.step(actions)
         board_history.append(boards)
         action_history.append(np.where(running, actions, -1))
         reward_history.append(np.where(running, rewards, 0))
         solved[running] = info["is_success"][running]
         running = running & ~(terminated | truncated)
-    all_rewards = np.array(reward_history, np.float32)  # [T, G]
-    lengths = (np.array(action_history) >= 0).sum(0)
+    played, all_rewards = np.array(action_history), np.array(reward_history, np.float32)  # [T, G]
+    lengths = (played >= 0).sum(0)
     transitions = transitions_of(
-        np.array(board_history),
-        np.array(action_history),
-        all_rewards,
-        lengths,
-        solved,
-        config.targets.discount,
+        np.array(board_history), played, all_rewards, lengths, solved, config.targets.discount
     )
-    return DQNGames(transitions, solved, all_rewards.sum(0), lengths)
+    drawn, was_read = np.array(kept_history).swapaxes(0, 1)  # bool [T, G] each
+    is_kept = (drawn | was_read & solved)[played >= 0]
+    return DQNGames(transitions[is_kept], solved, all_rewards.sum(0), lengths)
 
 
 def transitions_of(

@@ -1,6 +1,6 @@
 """Replay of the latest transitions, sampled uniformly or by priority.
 
-Source: Schaul et al., "Prioritized experience replay" (2016).
+Sources: Schaul et al., "Prioritized experience replay" (2016); by the loss, as in Rainbow (2018).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sudoku_learning.training.sampling import Batch
 
-SMALLEST_ERROR = 1e-3  # so that no priority is 0
+SMALLEST_LOSS = 1e-3  # so that no priority is 0
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,10 @@ class TransitionReplay:
         rows = np.searchsorted(sums, quantiles * sums[-1], side="right")
         return rows.clip(max=self._length - 1)
 
-    def set_errors(self, rows: NDArray[np.int64], errors: NDArray[np.float32]) -> None:
-        """Set priorities from the absolute errors float32 `[B]` of the rows int64 `[B]`."""
-        errors = np.maximum(errors, SMALLEST_ERROR)
-        self._priorities[rows] = errors.astype(np.float64) ** self._priority
+    def set_priorities(self, rows: NDArray[np.int64], losses: NDArray[np.float32]) -> None:
+        """Set priorities from the losses float32 `[B]` of the rows int64 `[B]`."""
+        losses = np.maximum(losses, SMALLEST_LOSS)
+        self._priorities[rows] = losses.astype(np.float64) ** self._priority
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """Return everything that `restore` needs."""

@@ -119,7 +119,7 @@ def as_values(numbers: Tensor, config: DQNConfig) -> Tensor:
 
 
 HINDSIGHT_WEIGHT = 0.01  # of a board with a target for every placement, whose losses are summed
-MOVE_WEIGHT = 0.1  # of a board with a target for one move
+MOVE_WEIGHT = 0.01  # of a board with a target for one move
 STAY_PROBABILITY = 0.5  # of a board whose values are right, for another segment
 SOLVED_ERROR = 0.5  # a board is solved if every value with a target is nearer to it than this
 
@@ -168,19 +168,19 @@ class ReplayBatch(RecurrentBatch):
         if len(self._free_rows):
             self._fill(self._free_rows)
         outputs, states = self._forward()
-        loss = q_loss(outputs, self.targets, self._loss_weights, self._config)
+        losses = q_loss(outputs, self.targets, self._loss_weights, self._config)
         values = as_values(outputs[-1].detach(), self._config).numpy()
         known = self.targets.known
         errors = np.where(known, np.abs(values - self.targets.values), np.float32(0))
-        max_errors = errors.max(1)
-        self._replay.set_errors(self._replay_index, max_errors)
+        self._replay.set_priorities(self._replay_index, losses[-1].detach().numpy())
+        loss = losses.mean()
         metrics = {
             "loss": loss.item(),
             "error": float(errors.sum() / known.sum()),
             "value": float(values[np.arange(len(values)), self._actions].mean()),
             "hindsight": float(self.targets.all_known.mean()),
         }
-        return Segment(loss, values, max_errors < SOLVED_ERROR, states, metrics)
+        return Segment(loss, values, errors.max(1) < SOLVED_ERROR, states, metrics)
 
     def replace(
         self, rows: NDArray[np.int64], outputs: NDArray[np.float32], is_solved: NDArray[np.bool_]
@@ -220,7 +220,7 @@ class ReplayBatch(RecurrentBatch):
 def q_loss(
     outputs: Tensor, targets: Targets, weights: NDArray[np.float32], config: DQNConfig
 ) -> Tensor:
-    """Return the weighted loss of the placements with a target.
+    """Return the weighted loss of the placements with a target, of each round and board.
 
     Args:
         outputs: float32 `[R, B, N**3]`, the network's outputs after each round.
@@ -229,8 +229,8 @@ def q_loss(
         config: `values` decides between cross entropy (`solvable`) and Huber loss (`plain`).
 
     Returns:
-        A scalar: the loss summed over the placements that have a target, times the board's weight,
-        averaged over rounds and boards.
+        float32 `[R, B]`: the loss summed over the placements that have a target, times the board's
+        weight.
     """
     known = torch.from_numpy(targets.known)
     values = torch.where(known, outputs, 0.0)  # without the -1e9 of illegal placements
@@ -239,4 +239,4 @@ def q_loss(
         loss = functional.binary_cross_entropy_with_logits(values, target_values, reduction="none")
     else:
         loss = functional.smooth_l1_loss(values, target_values, reduction="none")
-    return ((loss * known).sum(-1) * torch.from_numpy(weights)).mean()
+    return (loss * known).sum(-1) * torch.from_numpy(weights)

@@ -79,6 +79,26 @@ def test_games_keep_the_rules(tmp_path, actions, random_moves):
     assert (random.transitions.actions[:24] != transitions.actions[:24]).any()
 
 
+def test_of_a_solved_game_the_boards_that_the_network_was_asked_about_are_kept(tmp_path):
+    config = small(tmp_path, random_moves=0.0, replay=ReplayConfig(kept=0.0))
+    nine = gym.make_vec(
+        "Sudoku9x9-v0", num_envs=6, blanks=30, reward="sparse", actions="legal",
+        end_at_dead_end=True,
+    )  # fmt: skip
+    games = play_games(agent.load(), nine, config, np.random.default_rng(0))
+    assert games.solved.all() and (games.lengths == 30).all()
+    assert ((games.transitions.boards == 0).sum((1, 2)) == 30).all() and len(games.transitions) == 6
+    four = gym.make_vec(
+        "Sudoku4x4-v0", num_envs=24, blanks=7, reward="sparse", actions="legal",
+        end_at_dead_end=True,
+    )  # fmt: skip
+    policy = NetworkPolicy(agent.make_q_network(config, four.geometry), "q")  # can't converge
+    games = play_games(policy, four, replace(config, random_moves=2.0), np.random.default_rng(0))
+    assert 0 < games.solved.sum() < 24
+    assert len(games.transitions) == 7 * games.solved.sum()
+    assert games.transitions.solutions.all()
+
+
 @pytest.mark.slow
 def test_a_short_run_learns(tmp_path):
     """From a network that solves next to nothing, in seconds."""

@@ -36,7 +36,7 @@ def test_all_alike_without_priorities():
 def test_draws_follow_priorities():
     replay = TransitionReplay(50, 4, priority=0.5)
     replay.add(some_transitions(20))
-    replay.set_errors(np.arange(20), np.linspace(0, 1.9, 20, dtype=np.float32))
+    replay.set_priorities(np.arange(20), np.linspace(0, 1.9, 20, dtype=np.float32))
     replay.add(some_transitions(1, 20))  # comes with the highest priority
     wanted = np.append(np.maximum(np.linspace(0, 1.9, 20), 1e-3), 1.9) ** 0.5
     rows = replay.sample(40_000, np.random.default_rng(0))
@@ -51,12 +51,12 @@ def test_draws_follow_priorities():
 def test_a_restored_replay_goes_on_to_the_bit(priority, count):
     replay = TransitionReplay(10, 4, priority)
     replay.add(some_transitions(count))
-    replay.set_errors(np.arange(3), np.array([0.3, 1.7, 0.01], np.float32))
+    replay.set_priorities(np.arange(3), np.array([0.3, 1.7, 0.01], np.float32))
     copy = TransitionReplay(10, 4, priority)
     copy.restore(replay.arrays())
     for one in (replay, copy):
         one.add(some_transitions(3, 50))
-        one.set_errors(np.array([2, 4]), np.array([0.4, 0.6], np.float32))
+        one.set_priorities(np.array([2, 4]), np.array([0.4, 0.6], np.float32))
     first, second = (one.sample(64, np.random.default_rng(3)) for one in (replay, copy))
     np.testing.assert_array_equal(first, second)
     for name, array in replay.arrays().items():
