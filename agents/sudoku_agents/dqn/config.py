@@ -24,15 +24,13 @@ class TargetsConfig:
     discount: float = 1.0
     """gamma"""
     backup: Literal["max", "constraint"] = "constraint"
-    """the value of a board: `max`, that of its best placement; `constraint`, that of the best one
-    in the constraint where the best one is worst, which is the same at the true values and lower
-    at wrong ones"""
+    """`max`: a board is worth as much as its best placement; `constraint`: as the best placement of
+    its worst constraint, which is the same at the true values and lower at wrong ones"""
     hindsight: bool = True
     """where a game was solved, every placement of its boards has a target: the one board it ended
     with says which are right"""
     tau: float = 0.02
-    """soft update of the target network: its weights move by this share at each update. It plays,
-    and is saved, for it changes less from update to update than the network under training"""
+    """soft update: share by which the target network, which plays and is saved, moves each time"""
 
     def __post_init__(self) -> None:
         """Check the values."""
