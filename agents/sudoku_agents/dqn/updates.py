@@ -118,8 +118,9 @@ def as_values(numbers: Tensor, config: DQNConfig) -> Tensor:
     return torch.sigmoid(numbers) if config.values == "solvable" else numbers
 
 
-HINDSIGHT_WEIGHT = 0.01  # of a board with a target for every placement, whose losses are summed
-MOVE_WEIGHT = 0.01  # of a board with a target for one move
+LOSS_WEIGHT = (
+    0.01  # of a placement: a board may have a target for each, and their losses are summed
+)
 STAY_PROBABILITY = 0.5  # of a board whose values are right, for another segment
 SOLVED_ERROR = 0.5  # a board is solved if every value with a target is nearer to it than this
 
@@ -156,7 +157,6 @@ class ReplayBatch(RecurrentBatch):
         )
         self._actions = np.zeros(count, np.int64)
         self._replay_index = np.zeros(count, np.int64)
-        self._loss_weights = np.zeros(count, np.float32)
         self._free_rows = np.arange(count)
 
     def run_segment(self) -> Segment:
@@ -168,7 +168,7 @@ class ReplayBatch(RecurrentBatch):
         if len(self._free_rows):
             self._fill(self._free_rows)
         outputs, states = self._forward()
-        losses = q_loss(outputs, self.targets, self._loss_weights, self._config)
+        losses = q_loss(outputs, self.targets, self._config)
         values = as_values(outputs[-1].detach(), self._config).numpy()
         known = self.targets.known
         errors = np.where(known, np.abs(values - self.targets.values), np.float32(0))
@@ -200,7 +200,6 @@ class ReplayBatch(RecurrentBatch):
         self.masks[rows] = legal_placements(transitions.boards, geometry, config.actions)
         self._actions[rows] = transitions.actions
         self._replay_index[rows] = drawn
-        self._loss_weights[rows] = np.where(targets.all_known, HINDSIGHT_WEIGHT, MOVE_WEIGHT)
         for name, column in vars(targets).items():
             getattr(self.targets, name)[rows] = column
         self._free_rows = rows[:0]
@@ -217,20 +216,16 @@ class ReplayBatch(RecurrentBatch):
         return self._network.heads[HEAD](features), features.recurrent_states
 
 
-def q_loss(
-    outputs: Tensor, targets: Targets, weights: NDArray[np.float32], config: DQNConfig
-) -> Tensor:
+def q_loss(outputs: Tensor, targets: Targets, config: DQNConfig) -> Tensor:
     """Return the weighted loss of the placements with a target, of each round and board.
 
     Args:
         outputs: float32 `[R, B, N**3]`, the network's outputs after each round.
         targets: targets of the B boards.
-        weights: float32 `[B]`, the boards' loss weights.
         config: `values` decides between cross entropy (`solvable`) and Huber loss (`plain`).
 
     Returns:
-        float32 `[R, B]`: the loss summed over the placements that have a target, times the board's
-        weight.
+        float32 `[R, B]`: `LOSS_WEIGHT` times the sum over the placements that have a target.
     """
     known = torch.from_numpy(targets.known)
     values = torch.where(known, outputs, 0.0)  # without the -1e9 of illegal placements
@@ -239,4 +234,4 @@ def q_loss(
         loss = functional.binary_cross_entropy_with_logits(values, target_values, reduction="none")
     else:
         loss = functional.smooth_l1_loss(values, target_values, reduction="none")
-    return (loss * known).sum(-1) * torch.from_numpy(weights)
+    return LOSS_WEIGHT * (loss * known).sum(-1)

@@ -131,11 +131,10 @@ def test_the_losses():
     known = np.array([[True, True, False], [False, True, False]])
     wanted = targets.Targets(np.array([[1, 0, 0], [0, 0.5, 0]], np.float32), known, known[:, 0])
     found = torch.tensor([[[0.0, 0.0, -1e9], [-1e9, 2.0, 1.0]]], requires_grad=True)
-    weights = np.array([0.01, 0.1], np.float32)
-    losses = q_loss(found, wanted, weights, SMALL)
+    losses = q_loss(found, wanted, SMALL)
     entropy = -0.5 * np.log(1 / (1 + np.exp(-2))) - 0.5 * np.log(1 / (1 + np.exp(2)))
-    assert losses.tolist() == [pytest.approx([0.01 * 2 * np.log(2), 0.1 * entropy])]
+    assert losses.tolist() == [pytest.approx([0.01 * 2 * np.log(2), 0.01 * entropy])]
     losses.mean().backward()
     assert found.grad[0, 0, 2] == found.grad[0, 1, 0] == found.grad[0, 1, 2] == 0
-    plain = q_loss(found, wanted, weights, replace(SMALL, values="plain"))
-    assert plain.tolist() == [pytest.approx([0.01 * 0.5, 0.1 * 1.0])]
+    plain = q_loss(found, wanted, replace(SMALL, values="plain"))
+    assert plain.tolist() == [pytest.approx([0.01 * 0.5, 0.01 * 1.0])]
