@@ -118,9 +118,7 @@ def as_values(numbers: Tensor, config: DQNConfig) -> Tensor:
     return torch.sigmoid(numbers) if config.values == "solvable" else numbers
 
 
-LOSS_WEIGHT = (
-    0.01  # of a placement: a board may have a target for each, and their losses are summed
-)
+LOSS_WEIGHT = 0.01  # of a placement with a target; the losses of a board's are summed
 STAY_PROBABILITY = 0.5  # of a board whose values are right, for another segment
 SOLVED_ERROR = 0.5  # a board is solved if every value with a target is nearer to it than this
 
