@@ -326,7 +326,5 @@ def placement_losses(logits: Tensor, masks: Tensor, targets: Tensor) -> tuple[Te
 def _last_round(features: FactorGraphFeatures) -> FactorGraphFeatures:
     """Return the features of the last round alone, detached."""
     return replace(
-        features,
-        variables=features.variables[-1:].detach(),
-        factors=features.factors[-1:].detach(),
+        features, variables=features.variables[-1:].detach(), factors=features.factors[-1:].detach()
     )

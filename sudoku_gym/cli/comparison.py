@@ -13,22 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from tyro.conf import arg
 
-from sudoku_gym.cli.puzzle_arguments import (
-    Board,
-    Puzzles,
-    Split,
-    parse_blanks,
-    read_puzzles,
-)
+from sudoku_gym.cli.puzzle_arguments import Board, Puzzles, Split, parse_blanks, read_puzzles
 from sudoku_gym.cli.terminal import console, progress, table
 from sudoku_gym.evaluation import Evaluation, tabulate
-from sudoku_gym.evaluation.lists import (
-    ListResults,
-    ListRow,
-    json_of_row,
-    open_results,
-    play_list,
-)
+from sudoku_gym.evaluation.lists import ListResults, ListRow, json_of_row, open_results, play_list
 from sudoku_gym.evaluation.tables import tabulate_cards, tabulate_groups
 from sudoku_gym.policies import load_policy, model_card_of, weights_sha256
 from sudoku_gym.policies.loading import CONFIG_FILE, weights_file

@@ -11,12 +11,7 @@ from sudoku_gym.puzzles import banks, files, generator
 
 
 def generate(
-    *,
-    count: int = 1,
-    board: Board = "9x9",
-    givens: int = 0,
-    seed: int | None = None,
-    out: str = "",
+    *, count: int = 1, board: Board = "9x9", givens: int = 0, seed: int | None = None, out: str = ""
 ) -> int:
     """Make puzzles with exactly one solution, one a line.
 

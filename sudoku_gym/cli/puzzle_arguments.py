@@ -27,7 +27,7 @@ Board: TypeAlias = Annotated[
     str,
     arg(
         help=f"The boards: 4x4, 6x6, 9x9, 12x12 ... 25x25, a variant ({', '.join(banks.VARIANTS)}),"
-        " or the module:attribute of a Geometry.",
+        " or the module:attribute of a Geometry."
     ),
 ]
 

@@ -14,14 +14,7 @@ from sudoku_gym.compiler.intrinsics import lowest_bit, popcount
 from sudoku_gym.compiler.jit import inlined, njit
 from sudoku_gym.kernels.endings import DENSE, HIDDEN_SINGLES, end_value, is_over
 from sudoku_gym.kernels.layout import BLANKS, NUM_COUNTS, SATISFIED
-from sudoku_gym.kernels.moves import (
-    candidates_of,
-    erase,
-    is_candidate,
-    may_erase,
-    place,
-    set_up,
-)
+from sudoku_gym.kernels.moves import candidates_of, erase, is_candidate, may_erase, place, set_up
 
 # further columns of `BoardState.counts`
 START_BLANKS, STEPS_DONE, PHASE, LAST_CELL = range(NUM_COUNTS, NUM_COUNTS + 4)

@@ -13,13 +13,7 @@ from typing import Any
 
 from sudoku_gym import plugins
 from sudoku_gym.policies.hub import HUB_PREFIX, fetch_checkpoint
-from sudoku_gym.policies.protocols import (
-    Policy,
-    Predictor,
-    PredictorPolicy,
-    Solver,
-    SolverPolicy,
-)
+from sudoku_gym.policies.protocols import Policy, Predictor, PredictorPolicy, Solver, SolverPolicy
 from sudoku_gym.storage.reading import error_context, read_json, sha256_of
 
 CONFIG_FILE = "config.json"

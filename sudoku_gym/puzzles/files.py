@@ -114,10 +114,7 @@ def read_in_parts(
 
 
 def stream_boards(
-    path: str | Path,
-    geometry: Geometry | None = None,
-    *,
-    chunk: int = PUZZLES_PER_CHUNK,
+    path: str | Path, geometry: Geometry | None = None, *, chunk: int = PUZZLES_PER_CHUNK
 ) -> Iterator[tuple[Geometry, NDArray[np.int8], float]]:
     """Read a file's boards as they are, with any number of solutions, at most `chunk` at a time.
 

@@ -69,10 +69,7 @@ def bad_row(path: Path, line: int, problem: str) -> ValueError:
 
 
 def read_rows(
-    path: Path,
-    geometry: Geometry | None,
-    chunk: int,
-    with_solutions: bool = True,
+    path: Path, geometry: Geometry | None, chunk: int, with_solutions: bool = True
 ) -> Iterator[PuzzleRows]:
     """Yield the rows of a file, at most `chunk` at a time; ValueError at the first bad one.
 

@@ -10,13 +10,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from sudoku_gym.wrappers.base import (
-    Spaces,
-    SudokuVectorTransform,
-    SudokuWrapper,
-    Transform,
-    Which,
-)
+from sudoku_gym.wrappers.base import Spaces, SudokuVectorTransform, SudokuWrapper, Transform, Which
 
 
 def one_hot_boards(boards: NDArray[np.int8]) -> NDArray[np.int8]:

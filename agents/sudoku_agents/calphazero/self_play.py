@@ -65,10 +65,7 @@ class SelfPlayer:
 
 
 def self_play(
-    envs: SudokuVectorEnv,
-    evaluate: Evaluator,
-    config: CAlphaZeroConfig,
-    rng: np.random.Generator,
+    envs: SudokuVectorEnv, evaluate: Evaluator, config: CAlphaZeroConfig, rng: np.random.Generator
 ) -> SelfPlayGames:
     """Play one new game on each of G boards, whose reward is the search's.
 

@@ -28,12 +28,7 @@ from sudoku_learning.networks.network import seeded
 from sudoku_learning.recurrent import run_updates
 from sudoku_learning.training import EMA, Optimizer, Progress, Report, RunGenerators, train_cli
 from sudoku_learning.training.environments import geometry_of_env, training_envs
-from sudoku_learning.training.sampling import (
-    Batch,
-    SamplingLearner,
-    SamplingTask,
-    make_sampler,
-)
+from sudoku_learning.training.sampling import Batch, SamplingLearner, SamplingTask, make_sampler
 
 
 @dataclass(frozen=True)

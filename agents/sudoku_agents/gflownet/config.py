@@ -18,9 +18,7 @@ from sudoku_learning.training import OptimizerConfig, TrainingConfig
 from sudoku_learning.training.config import NetworkConfig
 
 Balance: TypeAlias = Literal[
-    "trajectory-balance",
-    "log-partition-variance",
-    "sub-trajectory-balance",
+    "trajectory-balance", "log-partition-variance", "sub-trajectory-balance"
 ]
 Kind: TypeAlias = Literal[Balance, "maximum-likelihood"]
 

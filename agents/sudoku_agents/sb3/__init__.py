@@ -9,9 +9,4 @@ from sudoku_agents.sb3.play import SB3Policy
 from sudoku_agents.sb3.ppo import FactorGraphPolicy
 from sudoku_agents.sb3.vec_env import SudokuVecEnv, make_vec_env
 
-__all__ = [
-    "FactorGraphPolicy",
-    "SB3Policy",
-    "SudokuVecEnv",
-    "make_vec_env",
-]
+__all__ = ["FactorGraphPolicy", "SB3Policy", "SudokuVecEnv", "make_vec_env"]

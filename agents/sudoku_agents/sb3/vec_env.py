@@ -67,9 +67,7 @@ class SudokuVecEnv(VecEnv):
         """Take the actions of the next step, integers `[B]`."""
         self._actions = actions
 
-    def step_wait(
-        self,
-    ) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+    def step_wait(self) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Step all boards.
 
         Returns:

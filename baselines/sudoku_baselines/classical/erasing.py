@@ -27,10 +27,7 @@ class ErasingSearch:
         self.reset(np.zeros((0, 4, 4), np.int8), Geometry.standard(4))
 
     def reset(
-        self,
-        puzzles: NDArray[np.int8],
-        geometry: Geometry,
-        rng: np.random.Generator | None = None,
+        self, puzzles: NDArray[np.int8], geometry: Geometry, rng: np.random.Generator | None = None
     ) -> None:
         """Start a batch of games."""
         self._geometry = geometry

@@ -94,10 +94,5 @@ def _small(module: nn.Module) -> None:
         nn.init.zeros_(module.bias)
 
 
-main = partial(
-    train_cli,
-    RecurrentTransformerTraining,
-    SupervisedLearner,
-    "recurrent-transformer",
-)
+main = partial(train_cli, RecurrentTransformerTraining, SupervisedLearner, "recurrent-transformer")
 policy = shipped("recurrent-transformer")

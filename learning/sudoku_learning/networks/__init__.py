@@ -13,11 +13,7 @@ from sudoku_learning.networks.heads import (
 )
 from sudoku_learning.networks.mlp import MLPConfig
 from sudoku_learning.networks.network import BODIES, POLICY_AND_VALUE, Network, seeded
-from sudoku_learning.networks.policy import (
-    NetworkPolicy,
-    PlacementPolicy,
-    evaluate_boards,
-)
+from sudoku_learning.networks.policy import NetworkPolicy, PlacementPolicy, evaluate_boards
 
 __all__ = [
     "BODIES",

@@ -231,10 +231,7 @@ class NetworkPolicy(PlacementPolicy):
         return scores, has_converged
 
     def _read(
-        self,
-        boards: NDArray[np.int8],
-        masks: NDArray[np.bool_],
-        restarts: Restarts = NO_RESTARTS,
+        self, boards: NDArray[np.int8], masks: NDArray[np.bool_], restarts: Restarts = NO_RESTARTS
     ) -> NetworkOutput[NDArray[Any]]:
         given = boards, masks, self.geometry, [self.head]
         return evaluate_boards(self.network, *given, restarts=restarts)

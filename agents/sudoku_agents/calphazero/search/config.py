@@ -10,12 +10,7 @@ from sudoku_gym.compiler.intrinsics import borrowed
 from sudoku_gym.compiler.jit import njit
 from sudoku_gym.geometry import Geometry
 from sudoku_gym.kernels.endings import SPARSE, TERMINAL, GameRules
-from sudoku_gym.kernels.layout import (
-    BoardSizes,
-    UnitTables,
-    sizes_of,
-    unit_tables,
-)
+from sudoku_gym.kernels.layout import BoardSizes, UnitTables, sizes_of, unit_tables
 from sudoku_gym.storage.checks import check_counts, check_not_negative
 
 # mypy: disable-error-code="no-untyped-def"

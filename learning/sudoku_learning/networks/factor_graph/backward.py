@@ -29,11 +29,7 @@ from sudoku_learning.networks.factor_graph.messages import (
     sum_lists_backward,
     variable_to_factor_backward,
 )
-from sudoku_learning.networks.factor_graph.products import (
-    add_product,
-    add_rows,
-    gru_backward,
-)
+from sudoku_learning.networks.factor_graph.products import add_product, add_rows, gru_backward
 from sudoku_learning.networks.factor_graph.vectors import LANES, inner, load, store
 
 # mypy: disable-error-code="no-untyped-def,call-arg"

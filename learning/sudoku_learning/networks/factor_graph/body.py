@@ -113,10 +113,7 @@ class FactorGraphBody(nn.Module):
         """
         if graph is None:
             graph = FactorGraph.of(
-                boards.cpu().numpy(),
-                masks.cpu().numpy(),
-                geometry,
-                self.config.intersections,
+                boards.cpu().numpy(), masks.cpu().numpy(), geometry, self.config.intersections
             )
         weights, most, outcome = self._weights(), rounds or self.rounds, None
         if readout is not None:

@@ -186,10 +186,7 @@ def run_rounds(
 
 
 def plain_round(
-    weights: LayerWeights,
-    edges: Edges,
-    intersections: Intersections | None,
-    carried: Carried,
+    weights: LayerWeights, edges: Edges, intersections: Intersections | None, carried: Carried
 ) -> Carried:
     """Run one round."""
     variables, to_variable, intersection_states, to_factor = carried
