@@ -44,11 +44,7 @@ class StateGraph:
     """
 
     def __init__(
-        self,
-        puzzle: NDArray[np.int8],
-        geometry: Geometry,
-        order: Order,
-        limit: int = 1_000_000,
+        self, puzzle: NDArray[np.int8], geometry: Geometry, order: Order, limit: int = 1_000_000
     ) -> None:
         self.geometry = geometry
         self.order: Order = order

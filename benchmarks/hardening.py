@@ -36,11 +36,7 @@ _BEHIND = 3  # a bound is missed when the searches below it exceed the others by
 
 
 def harden(
-    parents: PuzzleSet,
-    rng: np.random.Generator,
-    *,
-    steps: int,
-    node_limit: int = 100_000,
+    parents: PuzzleSet, rng: np.random.Generator, *, steps: int, node_limit: int = 100_000
 ) -> PuzzleSet:
     """Make each puzzle of a set harder, with the solution it has, and so in its split.
 

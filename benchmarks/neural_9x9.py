@@ -258,11 +258,7 @@ def nine(name: str, run: Path, seed: int, parts: PuzzlesConfig) -> LabelledConfi
     )
 
 
-PARTS = {
-    "nine": EqualTime,
-    "distinct": DistinctPuzzles,
-    "guissart": GuissartFigures,
-}
+PARTS = {"nine": EqualTime, "distinct": DistinctPuzzles, "guissart": GuissartFigures}
 
 
 def main(argv: Sequence[str] | None = None) -> list[Row]:

@@ -46,17 +46,11 @@ RULES = {
     ),
     "agents/sudoku_agents": (
         NUMERIC | LEARNING | {"sudoku_gym", "sudoku_curricula", "sudoku_agents"},
-        {
-            "sb3": {"stable_baselines3", "sb3_contrib"},
-            "rllib": {"ray"},
-        },
+        {"sb3": {"stable_baselines3", "sb3_contrib"}, "rllib": {"ray"}},
     ),
     "baselines/sudoku_baselines": (
         NUMERIC | {"sudoku_gym", "sudoku_baselines"},
-        {
-            "neural/": LEARNING | {"sudoku_curricula"},
-            "classical/solvers": {"pysat"},
-        },
+        {"neural/": LEARNING | {"sudoku_curricula"}, "classical/solvers": {"pysat"}},
     ),
 }
 # The subpackages of sudoku_gym are folders, but for these files.

@@ -37,7 +37,7 @@ Results = dict[str, Any]
 def fill_in(markdown: str, results: Results) -> str:
     """Put the parts that are marked with `leaderboard` in their places, see `marked.fill_in`."""
     parts = {name: _shares(results, sets) for name, sets in TABLES.items()} | {
-        "all": _shares(results, [SORTED_BY, _THEN_BY], with_costs=True),
+        "all": _shares(results, [SORTED_BY, _THEN_BY], with_costs=True)
     }
     return marked.fill_in(markdown, "leaderboard", parts)
 

@@ -28,10 +28,7 @@ def fill_in(markdown: str, results: Path) -> str:
         for row in rows
         if not row.card
     ]
-    parts = {
-        "ours": _tracks(rows),
-        "others": markdown_table(["policy", "solved", "ms"], others),
-    }
+    parts = {"ours": _tracks(rows), "others": markdown_table(["policy", "solved", "ms"], others)}
     return marked.fill_in(markdown, "records", parts)
 
 

@@ -76,10 +76,7 @@ class WritesPuzzles(Random):
         (Random, "needs the methods reset"),
         (object(), "needs the methods reset"),
         (answering(lambda a, b, masks: masks.argmin(1)), "which the mask forbids"),
-        (
-            answering(lambda a, b, m: a.astype(np.int32)),
-            r"int64 \[7\], not int32 \[7\]",
-        ),
+        (answering(lambda a, b, m: a.astype(np.int32)), r"int64 \[7\], not int32 \[7\]"),
         (answering(lambda a, b, m: a[:, None]), r"not int64 \[7, 1\]"),
         (answering(lambda a, b, m: a.tolist()), "not a list"),
         (answering(lambda a, b, masks: a[masks.any(1)]), r"not int64 \[6\]"),

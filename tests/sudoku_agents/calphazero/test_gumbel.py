@@ -132,11 +132,7 @@ class PlainGumbel:
 @pytest.mark.parametrize("considered", [1, 5, 16])
 def test_equals_the_plain_search(considered, simulations, reward):
     config = SearchConfig(
-        root="gumbel",
-        simulations=simulations,
-        considered=considered,
-        reward=reward,
-        proofs=False,
+        root="gumbel", simulations=simulations, considered=considered, reward=reward, proofs=False
     )
     boards, _, masks = roots(8, (3, 9))
     found = tree_search(boards, masks, FOUR, arbitrary, config, rng=np.random.default_rng(7))

@@ -8,12 +8,7 @@ import pytest
 import torch
 
 from sudoku_agents.dqn import agent
-from sudoku_agents.dqn.config import (
-    DQNConfig,
-    DQNUpdatesConfig,
-    ReplayConfig,
-    TargetsConfig,
-)
+from sudoku_agents.dqn.config import DQNConfig, DQNUpdatesConfig, ReplayConfig, TargetsConfig
 from sudoku_agents.dqn.learner import Q_ERROR, Q_LOSS, DQNLearner, main, play_games
 from sudoku_curricula.curves import BLANKS_LEVEL, COMPLETION_RATE, EPISODIC_RETURN, read_curves
 from sudoku_curricula.schedules import SuccessRateConfig

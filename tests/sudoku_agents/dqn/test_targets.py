@@ -10,12 +10,7 @@ from sudoku_agents.dqn import updates as targets
 from sudoku_agents.dqn.agent import make_q_network
 from sudoku_agents.dqn.config import DQNConfig, TargetsConfig
 from sudoku_agents.dqn.replay import Transitions
-from sudoku_agents.dqn.updates import (
-    board_values,
-    compute_targets,
-    hardest_choice,
-    q_loss,
-)
+from sudoku_agents.dqn.updates import board_values, compute_targets, hardest_choice, q_loss
 from sudoku_gym import board, puzzles, solver
 from sudoku_gym.board.actions import legal_placements, sample_actions
 from sudoku_gym.geometry import Geometry

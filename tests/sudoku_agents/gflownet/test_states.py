@@ -47,11 +47,7 @@ def test_what_an_order_allows(order):
     ):
         blank = np.flatnonzero(one.ravel() == 0)
         counts = here.sum(1)[blank]
-        cells = {
-            "any": blank,
-            "rows": blank[:1],
-            "constrained": blank[[counts.argmin()]],
-        }[order]
+        cells = {"any": blank, "rows": blank[:1], "constrained": blank[[counts.argmin()]]}[order]
         wanted = np.zeros_like(here)
         if not dead:
             wanted[cells] = here[cells]

@@ -9,13 +9,7 @@ import pytest
 from ray.rllib.core import DEFAULT_MODULE_ID
 from ray.rllib.core.rl_module.rl_module import RLModule
 
-from sudoku_agents.rllib import (
-    MODULE_PATH,
-    RLlibPolicy,
-    appo_config,
-    held_out,
-    ppo_config,
-)
+from sudoku_agents.rllib import MODULE_PATH, RLlibPolicy, appo_config, held_out, ppo_config
 from sudoku_curricula.schedules import Algorithm1Config
 from sudoku_gym import evaluate, puzzles
 from sudoku_gym.envs.vector import SudokuVectorEnv
@@ -49,8 +43,7 @@ def small(config=ppo_config, **options):
 
 
 @pytest.mark.parametrize(
-    ("config", "network"),
-    [(ppo_config, MLPConfig((32,))), (appo_config, None)],
+    ("config", "network"), [(ppo_config, MLPConfig((32,))), (appo_config, None)]
 )
 def test_every_algorithm_trains_and_plays_legally(config, network, build):
     algorithm = build(small(config, network=network))

@@ -11,10 +11,7 @@ from sudoku_gym.puzzles import load
 from sudoku_gym.wrappers import FlatObservation, OneHotBoard, VectorSymmetryAugmentation
 
 BOARDS = 5
-WRAPPERS = {
-    "board": lambda env: env,
-    "one-hot": lambda env: FlatObservation(OneHotBoard(env)),
-}
+WRAPPERS = {"board": lambda env: env, "one-hot": lambda env: FlatObservation(OneHotBoard(env))}
 
 
 def singles(form, **options):

@@ -7,11 +7,7 @@ import numpy as np
 import pytest
 
 from sudoku_baselines.belief_propagation.engine import initial_support
-from sudoku_baselines.belief_propagation.solver import (
-    BeliefPropagation,
-    max_product,
-    sum_product,
-)
+from sudoku_baselines.belief_propagation.solver import BeliefPropagation, max_product, sum_product
 from sudoku_gym import puzzles
 from sudoku_gym.geometry import Geometry
 

@@ -11,11 +11,7 @@ from sudoku_baselines.belief_propagation.solver import BeliefPropagationConfig
 # Three constraints in a row, each sharing one cell with the next: a tree.
 TREE = np.array([[0, 1, 2, 3], [3, 4, 5, 6], [6, 7, 8, 9]], np.int32)
 CELLS, SIZE = 10, 4
-SCHEDULES = [
-    {"schedule": "flooding"},
-    {"schedule": "residual"},
-    {"damping": 0.5},
-]
+SCHEDULES = [{"schedule": "flooding"}, {"schedule": "residual"}, {"damping": 0.5}]
 
 
 def tree_tables(tree=TREE):

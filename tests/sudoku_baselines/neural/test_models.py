@@ -7,11 +7,7 @@ import pytest
 import torch
 
 from sudoku_baselines.neural.cnn import CNNModelConfig, CNNTraining
-from sudoku_baselines.neural.learner import (
-    CELL_LOSS,
-    HALTING_LOSS,
-    SupervisedLearner,
-)
+from sudoku_baselines.neural.learner import CELL_LOSS, HALTING_LOSS, SupervisedLearner
 from sudoku_baselines.neural.masked_diffusion import MaskedDiffusionTraining
 from sudoku_baselines.neural.mlp import MLPModelConfig, MLPTraining
 from sudoku_baselines.neural.model import cell_loss, solved_boards

@@ -38,10 +38,7 @@ def test_interval_holds_the_share_and_mirrors(count, data):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        ((-1, 5), "0 <= successes <= count"),
-        ((6, 5), "0 <= successes <= count"),
-    ],
+    [((-1, 5), "0 <= successes <= count"), ((6, 5), "0 <= successes <= count")],
 )
 def test_wrong_numbers_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):

@@ -2,13 +2,7 @@ import numpy as np
 import pytest
 
 from sudoku_gym import solver
-from sudoku_gym.geometry import (
-    Geometry,
-    geometry_for,
-    jigsaw,
-    sudoku_x,
-    windows,
-)
+from sudoku_gym.geometry import Geometry, geometry_for, jigsaw, sudoku_x, windows
 
 SIZES = [4, 6, 8, 9, 10, 12, 16, 25]
 

@@ -152,10 +152,7 @@ def test_unknown_names():
         puzzles.load("named", "test")
 
 
-STAGES = (
-    hardest_bank.Stage(8, steps=20),
-    hardest_bank.Stage(3, steps=40),
-)
+STAGES = (hardest_bank.Stage(8, steps=20), hardest_bank.Stage(3, steps=40))
 
 
 @pytest.mark.parametrize(

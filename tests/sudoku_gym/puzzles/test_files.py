@@ -83,11 +83,7 @@ def test_public_csv_forms(tmp_path, text):
 @pytest.mark.parametrize(
     ("name", "text", "lines"),
     [
-        (
-            "a.txt",
-            f"# mine\n\n{PUZZLE}\n  {PUZZLE[:8]}|{PUZZLE[8:]}  \n",
-            [PUZZLE] * 2,
-        ),
+        ("a.txt", f"# mine\n\n{PUZZLE}\n  {PUZZLE[:8]}|{PUZZLE[8:]}  \n", [PUZZLE] * 2),
         ("a.txt", NINE.replace(".", "-"), [NINE]),
         ("a.txt", NINE.replace(".", "_"), [NINE]),
         ("a.txt", f"Grid 01\n{GRID.replace('.', '0')}\nGrid 02\n{GRID}\n", [NINE] * 2),

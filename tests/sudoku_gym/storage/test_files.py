@@ -11,12 +11,7 @@ import numpy as np
 import pytest
 
 from sudoku_gym.storage.atomic import atomic_write, locked, write_json, write_text
-from sudoku_gym.storage.checks import (
-    check_counts,
-    check_not_negative,
-    check_positive,
-    check_shares,
-)
+from sudoku_gym.storage.checks import check_counts, check_not_negative, check_positive, check_shares
 from sudoku_gym.storage.reading import error_context, read_arrays, read_json
 
 

@@ -204,14 +204,7 @@ def test_some_wrappers_need_a_mask(wrap, wrap_vector):
 
 @pytest.mark.filterwarnings("ignore:.*is different from the unwrapped version:UserWarning")
 @pytest.mark.parametrize(
-    "wrap",
-    [
-        OneHotBoard,
-        SymmetryAugmentation,
-        FlatObservation,
-        MaskedObservation,
-        CanonicalCell,
-    ],
+    "wrap", [OneHotBoard, SymmetryAugmentation, FlatObservation, MaskedObservation, CanonicalCell]
 )
 def test_gymnasium_checks_a_wrapped_environment(wrap):
     env = gym.make("Sudoku4x4-v0")

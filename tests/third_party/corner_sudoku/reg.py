@@ -3,7 +3,5 @@
 import sudoku_gym
 
 sudoku_gym.register(
-    "Corners4x4-v0",
-    "corner_sudoku.boards:CornerPuzzles",
-    board="corner_sudoku.boards:CORNERS",
+    "Corners4x4-v0", "corner_sudoku.boards:CornerPuzzles", board="corner_sudoku.boards:CORNERS"
 )
