@@ -39,6 +39,7 @@ class RRN(Model):
         super().__init__(geometry)
         width, layers, size = config.channels, config.hidden_layers, geometry.size
         self.rounds = config.rounds
+        self._training_rounds = config.training_rounds or config.rounds
         self.digit = nn.Embedding(size + 1, _EMBEDDING)
         self.row = nn.Embedding(size, _EMBEDDING)
         self.column = nn.Embedding(size, _EMBEDDING)
@@ -58,18 +59,14 @@ class RRN(Model):
         self.register_buffer("is_peer", (peers != own)[..., None], persistent=False)
 
     def forward(self, boards: Tensor, state: Tensor | None = None) -> ModelOutput:
-        """See `Model`."""
-        count, size = boards.shape[:2]
-        line = torch.arange(size, device=boards.device)
-        parts = (
-            self.digit(boards.long()),
-            self.row(line)[:, None].expand(count, size, size, -1),
-            self.column(line).expand(count, size, size, -1),
-        )
-        cells = self.read(torch.cat(parts, 3)).flatten(1, 2)  # [B, C, H]
-        states, inner = cells, torch.zeros_like(cells)
+        """See `Model`; the state is that of the LSTM, relative to the first."""
+        line = torch.arange(boards.shape[1], device=boards.device)
+        parts = self.digit(boards.long()), self.row(line)[:, None], self.column(line)
+        cells = self.read(torch.cat(torch.broadcast_tensors(*parts), 3)).flatten(1, 2)  # [B, C, H]
+        state = self.initial_state(len(boards)) if state is None else state
+        states, inner = cells + state[:, 0], state[:, 1]
         found: list[Tensor] = []
-        for _ in range(self.rounds):
+        for _ in range(self._training_rounds if self.training else self.rounds):
             received = self.receiver(states)[:, :, None]
             sent = self.sender(states)[:, self.peers]  # [B, C, P, H]
             messages = self.message(received + sent) * self.is_peer
@@ -79,7 +76,12 @@ class RRN(Model):
             if not self.training:
                 found.clear()  # only the last is asked for
             found.append(torch.log_softmax(self.digits(states), 2))
-        return ModelOutput(torch.stack(found))
+        return ModelOutput(torch.stack(found), torch.stack([states - cells, inner], 1).detach())
+
+    def initial_state(self, count: int) -> Tensor:
+        """Return the state of new boards, float32 `[count, 2, N**2, H]`."""
+        shape = count, 2, self.geometry.num_cells, self.digits.in_features
+        return self.digits.weight.new_zeros(shape)
 
 
 @registered("neural/rrn")
@@ -95,6 +97,8 @@ class RRNModelConfig(ModelConfig):
     """hidden layers of the perceptrons; 3 in the paper"""
     rounds: int = 16
     """steps of messages; 32 in the paper"""
+    training_rounds: int | None = None
+    """steps in an update of training, if fewer: with `segments` the next one goes on from there"""
 
 
 @registered("neural/rrn-training")

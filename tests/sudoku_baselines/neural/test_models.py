@@ -93,6 +93,17 @@ def test_answers_are_probabilities_and_every_weight_has_a_gradient(name, bank):
     assert all(weight.grad.abs().sum() > 0 for weight in model.parameters())
 
 
+def test_a_segment_of_the_relational_network_goes_on_where_the_last_one_stopped():
+    boards, chosen = some_boards()
+    model = RRNModelConfig(16, 1, 4, training_rounds=2).build(chosen.geometry)
+    assert RRNModelConfig(16, 1, 4).build(chosen.geometry)(boards).log_probabilities.shape[0] == 4
+    first = model(boards)
+    second = model(boards, first.state).log_probabilities
+    assert second.shape[0] == 2 and not first.state.requires_grad
+    whole = model.eval()(boards).log_probabilities
+    torch.testing.assert_close(second[-1:], whole)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_every_model_learns(name, tmp_path):
