@@ -78,3 +78,4 @@ class CNNTraining(SupervisedConfig):
 
 main = partial(train_cli, CNNTraining, SupervisedLearner, "cnn")
 policy = shipped("cnn")
+policy_9x9 = shipped("cnn-9x9")

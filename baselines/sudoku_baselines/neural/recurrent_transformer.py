@@ -96,3 +96,4 @@ def _small(module: nn.Module) -> None:
 
 main = partial(train_cli, RecurrentTransformerTraining, SupervisedLearner, "recurrent-transformer")
 policy = shipped("recurrent-transformer")
+policy_9x9 = shipped("recurrent-transformer-9x9")

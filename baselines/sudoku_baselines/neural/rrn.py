@@ -121,3 +121,4 @@ class RRNTraining(SupervisedConfig):
 
 main = partial(train_cli, RRNTraining, SupervisedLearner, "rrn")
 policy = shipped("rrn")
+policy_9x9 = shipped("rrn-9x9")

@@ -96,10 +96,9 @@ def test_answers_are_probabilities_and_every_weight_has_a_gradient(name, bank):
 def test_a_segment_of_the_relational_network_goes_on_where_the_last_one_stopped():
     boards, chosen = some_boards()
     model = RRNModelConfig(16, 1, 4, training_rounds=2).build(chosen.geometry)
-    assert RRNModelConfig(16, 1, 4).build(chosen.geometry)(boards).log_probabilities.shape[0] == 4
-    first = model(boards)
-    second = model(boards, first.state).log_probabilities
-    assert second.shape[0] == 2 and not first.state.requires_grad
+    state = model(boards).state
+    second = model(boards, state).log_probabilities
+    assert second.shape[0] == 2 and not state.requires_grad
     whole = model.eval()(boards).log_probabilities
     torch.testing.assert_close(second[-1:], whole)
 
@@ -276,6 +275,7 @@ def test_shipped_networks_solve_puzzles_of_orbits_that_they_never_saw():
         ("rrn", None, 0.8),
         ("recurrent-transformer", None, 0.3),
         ("tiny-recursion", 40, 0.3),
+        *((f"{name}-9x9", 40, 0.3) for name in ("cnn", "rrn", "recurrent-transformer")),
     ],
 )
 def test_small_networks_that_come_with_the_package(name, blanks, better):
