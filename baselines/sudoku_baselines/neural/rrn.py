@@ -3,8 +3,7 @@
 Paper: Palm, Paquet and Winther, "Recurrent relational networks" (2018), section 3.3: a cell reads
 its digit, row and column by a perceptron; in every step each pair of cells in a common unit sends a
 message, a perceptron of both states; an LSTM takes in a cell's sum of messages; and a linear map
-gives its digits, with a loss after every step. They have 96 channels, three hidden layers in each
-perceptron and 32 steps; the default here is smaller, and any unit table will do.
+gives its digits, with a loss after every step. Theirs has 96 channels, 3 hidden layers, 32 steps.
 """
 
 from __future__ import annotations
@@ -62,7 +61,8 @@ class RRN(Model):
         """See `Model`; the state is that of the LSTM, relative to the first."""
         line = torch.arange(boards.shape[1], device=boards.device)
         parts = self.digit(boards.long()), self.row(line)[:, None], self.column(line)
-        cells = self.read(torch.cat(torch.broadcast_tensors(*parts), 3)).flatten(1, 2)  # [B, C, H]
+        joined = torch.cat([part.expand_as(parts[0]) for part in parts], 3)
+        cells = self.read(joined).flatten(1, 2)  # [B, C, H]
         state = self.initial_state(len(boards)) if state is None else state
         states, inner = cells + state[:, 0], state[:, 1]
         found: list[Tensor] = []
